@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+#include "values.glsl"
+#define TIER_PORTABLE 0
