@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gs_spvtools: optimise, validate and (for people and tests) print and assemble modules, by
+ * SPIRV-Tools. gs_spvtools.c is the only file that includes it.
+ *
+ * Nothing here falls back silently: a pass that fails is an error, and the module stays unchanged.
+ * Thread safety: every function may be called from any thread, on different modules.
+ */
+#ifndef GS_SPVTOOLS_H
+#define GS_SPVTOOLS_H
+
+#include "gs_module.h"
+#include "gs_spec.h"
+
+/*
+ * Runs the recipe's passes; bindings and specialisation constants are kept even when unused. The
+ * input must have been validated (SPIRV-Tools may crash on invalid modules); its own validator does
+ * not run again. KILN_ERR_SPIRV with the tool's first message.
+ */
+enum kiln_result gs_spvtools_optimise(struct gs_module *module, enum gs_target target,
+                                      enum gs_recipe recipe, struct kiln_error *error);
+
+/* KILN_ERR_SPIRV with the validator's first message when the module is invalid for the target. */
+enum kiln_result gs_spvtools_validate(const struct gs_module *module, enum gs_target target,
+                                      struct kiln_error *error);
+
+/* Appends the disassembly, friendly names, indented. */
+enum kiln_result gs_spvtools_print(const struct gs_module *module, enum gs_target target,
+                                   struct mf_buffer *out, struct kiln_error *error);
+
+/* *module is empty on failure. */
+enum kiln_result gs_spvtools_assemble(const char *text, enum gs_target target,
+                                      struct gs_module *module, struct kiln_error *error);
+
+/* "v2025.1": static storage. */
+const char *gs_spvtools_version(void);
+
+#endif /* GS_SPVTOOLS_H */
