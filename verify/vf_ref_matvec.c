@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "vf_decode.h"
+#include "vf_pseudo.h"
+#include "vf_quantize.h"
+#include "vf_random.h"
+#include "vf_ref.h"
+
+#include <string.h>
+
+/* Injected limits: small enough to fold 512 rows over three axes, and to split them. */
+enum { FOLD_GROUP_LIMIT = 7, WINDOW_COUNT = 3 };
+
+/* The smallest k: the block, but at least 32, which every kernel may rely on. */
+static uint64_t unit_elements(enum mf_dtype dtype) {
+    const struct mf_dtype_info *info = mf_dtype_info(dtype);
+
+    return info && info->block_elements > 32 ? info->block_elements : 32;
+}
+
+static enum kiln_result matvec_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
+    enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
+    const uint64_t unit = unit_elements(dtypes[0]);
+    const struct {
+        uint64_t nout, k;
+        unsigned suites;
+        uint32_t group_limit, window_count;
+    } rows[] = {
+        {512, 256, QUICK | SEEDS | FULL, 0, 0},
+        {7, 256, QUICK | SEEDS | FULL, 0, 0},
+        {1, 256, SEEDS | FULL, 0, 0},
+        {3, 512, SEEDS | FULL, 0, 0},
+        {2048, 2048, SEEDS | FULL, 0, 0},
+        {4096, 2048, SEEDS | FULL, 0, 0},
+        {2048, 4096, SEEDS | FULL, 0, 0},
+        {65537, unit, FULL, 0, 0},
+        {5, unit, FULL, 0, 0},
+        {5, 2 * unit, FULL, 0, 0},
+        {5, 3 * unit, FULL, 0, 0},
+        {512, 256, FULL, FOLD_GROUP_LIMIT, 0},
+        {509, 256, FULL, 0, WINDOW_COUNT},
+        {0, 256, FULL, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct vf_case problem = {
+            .dims = {{"nout", rows[i].nout}, {"k", rows[i].k}},
+            .dim_count = 2,
+            .suites = rows[i].suites,
+            .group_limit = rows[i].group_limit,
+            .window_count = rows[i].window_count,
+        };
+        const enum kiln_result result = vf_case_add(list, &problem);
+
+        if (result != KILN_OK) {
+            return result;
+        }
+    }
+    return KILN_OK;
+}
+
+static double dot(const float *a, const float *b, uint64_t count) {
+    double sums[4] = {0, 0, 0, 0};
+    uint64_t i = 0;
+
+    for (; i + 4 <= count; i += 4) {
+        for (unsigned lane = 0; lane < 4; lane++) {
+            sums[lane] += (double)a[i + lane] * (double)b[i + lane];
+        }
+    }
+    for (; i < count; i++) {
+        sums[0] += (double)a[i] * (double)b[i];
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/* One row: pseudo data quantised, or random blocks, into `blocks`; decoded again into `values`. */
+static enum kiln_result make_row(enum mf_dtype dtype, uint64_t row, uint64_t k, uint64_t seed,
+                                 uint8_t *blocks, float *values) {
+    const struct mf_dtype_info *info = mf_dtype_info(dtype);
+    enum kiln_result result;
+
+    if (vf_quantize_supported(dtype)) {
+        vf_pseudo_fill(values, (size_t)k, 0, seed + row * k, 0.5F);
+        result = vf_quantize(dtype, values, k, blocks);
+    } else {
+        result = vf_random_blocks(dtype, seed + row, k / info->block_elements, blocks);
+    }
+    return result == KILN_OK ? vf_decode(dtype, blocks, k, values) : result;
+}
+
+static enum kiln_result matvec_prepare(const struct vf_case *problem, const enum mf_dtype *dtypes,
+                                       uint64_t seed, struct vf_problem *out,
+                                       struct kiln_error *error) {
+    const uint64_t nout = vf_case_dim(problem, "nout");
+    const uint64_t k = vf_case_dim(problem, "k");
+    uint64_t row_bytes = 0;
+    enum kiln_result result = mf_dtype_row_bytes(dtypes[0], k, &row_bytes);
+
+    if (result != KILN_OK) {
+        return kiln_error_set(error, result, "matvec %s: k is no multiple of the block",
+                              problem->id);
+    }
+    uint8_t *weights = mf_arena_alloc(&out->arena, (size_t)nout + 1, (size_t)row_bytes);
+    float *x = mf_arena_alloc(&out->arena, (size_t)k, sizeof *x);
+    float *values = mf_arena_alloc(&out->arena, (size_t)k, sizeof *values);
+    double *y = mf_arena_alloc(&out->arena, (size_t)nout + 1, sizeof *y);
+    if (!weights || !x || !values || !y) {
+        return kiln_error_set(error, KILN_ERR_MEMORY, "matvec %s: out of memory", problem->id);
+    }
+    vf_pseudo_fill(x, (size_t)k, 1, seed, 1.0F);
+    for (uint64_t row = 0; row < nout; row++) {
+        result = make_row(dtypes[0], row, k, seed, weights + row * row_bytes, values);
+        if (result != KILN_OK) {
+            return kiln_error_set(error, result, "matvec %s: cannot make weights: %s", problem->id,
+                                  kiln_result_string(result));
+        }
+        y[row] = dot(values, x, k);
+    }
+    struct vf_buffer *buffer = vf_problem_input(out, "weights", weights, nout * row_bytes);
+    buffer->row_dim = "nout";
+    buffer->row_bytes = row_bytes;
+    vf_problem_input(out, "x", x, k * sizeof *x);
+    vf_problem_output(out, "y", y, nout);
+    return KILN_OK;
+}
+
+/* Gates of the design's table: max_abs and rel for f32 arithmetic, looser for int8 activations. */
+static struct mf_tolerance matvec_ceiling(const struct mf_artifact *artifact) {
+    struct mf_tolerance gate = vf_tolerance_none();
+    const bool block = strncmp(artifact->schedule, "block", 5) == 0;
+
+    if (strcmp(artifact->tier, "dp4a") == 0) {
+        gate.rel = block ? -1 : 2e-2;
+        gate.scale = block ? 1e-2 : -1;
+    } else {
+        gate.rel = block ? 3e-3 : 1e-3;
+        gate.max_abs = block ? -1 : 1e-3;
+    }
+    return gate;
+}
+
+const struct vf_family vf_ref_matvec = {
+    .reference = "matvec",
+    .shared_dtype_count = 1,
+    .list_cases = matvec_list_cases,
+    .prepare = matvec_prepare,
+    .ceiling = matvec_ceiling,
+};
