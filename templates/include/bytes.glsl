@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Little-endian fields at byte offsets of the storage buffer `uint weights[]`, which the including
+// template declares first.
+//
+// Blocks need not be aligned to words: 34 bytes (Q8_0) put every other block on a half word, 17
+// bytes (MXFP4) put them anywhere. Only 32-bit loads are used, and only of words that hold at least
+// one byte of the field, so the buffer needs padding to a multiple of 4 bytes and no more.
+#ifndef BYTES_GLSL
+#define BYTES_GLSL
+
+uint load_u8(uint offset) {
+    return bitfieldExtract(weights[offset >> 2], int(offset & 3u) * 8, 8);
+}
+
+int load_i8(uint offset) {
+    return bitfieldExtract(int(weights[offset >> 2]), int(offset & 3u) * 8, 8);
+}
+
+// offset: a multiple of 2.
+uint load_u16(uint offset) {
+    return bitfieldExtract(weights[offset >> 2], int(offset & 2u) * 8, 16);
+}
+
+// offset: a multiple of 4.
+uint load_u32(uint offset) {
+    return weights[offset >> 2];
+}
+
+// The 8 bytes at offset, a multiple of 4.
+uvec2 load_u32x2(uint offset) {
+    return uvec2(weights[offset >> 2], weights[(offset >> 2) + 1u]);
+}
+
+// The word that starts `shift` bits (0, 8, 16 or 24) into the pair (low, high). The left shift is
+// made in two steps because a shift by 32 is undefined.
+uint funnel_shift(uint low, uint high, uint shift) {
+    return (low >> shift) | ((high << 1) << (31u - shift));
+}
+
+// Any offset. The second word is the one with the last byte, the first one again if aligned.
+uint load_u32_unaligned(uint offset) {
+    return funnel_shift(weights[offset >> 2], weights[(offset + 3u) >> 2], (offset & 3u) * 8u);
+}
+
+// The 8 bytes at any offset.
+uvec2 load_u32x2_unaligned(uint offset) {
+    uint shift = (offset & 3u) * 8u;
+    uint middle = weights[(offset >> 2) + 1u];
+    return uvec2(funnel_shift(weights[offset >> 2], middle, shift),
+                 funnel_shift(middle, weights[(offset + 7u) >> 2], shift));
+}
+
+#endif

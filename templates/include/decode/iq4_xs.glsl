@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// IQ4_XS, 256 elements: (d * (scale_b - 32)) * value(nibble), b = e / 32.
+//   0  d         half
+//   2  scales_h  u16, bits 2b..2b+1 are bits 4..5 of scale b
+//   4  scales_l  4 bytes, bits 0..3 of scale b: byte b / 2, low nibble if b is even
+//   8  qs        16 bytes a group b, byte j: low nibble element 32b + j, high element 32b + 16 + j
+#define BLOCK_ELEMENTS 256
+#define BLOCK_BYTES 136
+#define SCALE_ELEMENTS 32
+#define DECODE_HAS_CODES
+
+#include "iq4_values.glsl"
+
+float run_scale(uint block, uint run) {
+    uint group = run >> 2;
+    uint first = load_u32(block);
+    uint low = (load_u32(block + 4u) >> (4u * group)) & 15u;
+    uint high = (first >> (16u + 2u * group)) & 3u;
+    return f16_to_f32(first & 0xFFFFu) * float(int(low | (high << 4)) - 32);
+}
+
+uvec2 run_codes(uint block, uint run) {
+    uvec2 bytes = load_u32x2(block + 8u + 16u * (run >> 2) + 8u * (run & 1u));
+    uvec2 nibbles = (bytes >> (2u * (run & 2u))) & 0x0F0F0F0Fu;
+    return uvec2(packed_iq4_values(nibbles.x), packed_iq4_values(nibbles.y));
+}

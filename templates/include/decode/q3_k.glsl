@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Q3_K, 256 elements: (d * (scale_g - 32)) * (low + 4 * bit - 4), g = e / 16.
+//   0  hmask   32 bytes, element e is bit e / 32 of byte e % 32
+//  32  qs      64 bytes; with h = e / 128, r = e % 128: byte 32h + r % 32, bits 2(r / 32)..+1
+//  96  scales  12 bytes S, sixteen 6-bit scales: low 4 bits from the low nibble of S[g] (g < 8)
+//              or the high nibble of S[g - 8]; high 2 bits are bits 2(g / 4)..+1 of S[8 + g % 4]
+// 108  d       half
+#define BLOCK_ELEMENTS 256
+#define BLOCK_BYTES 110
+#define SCALE_ELEMENTS 16
+#define DECODE_HAS_CODES
+
+float run_scale(uint block, uint run) {
+    uint group = run >> 1;
+    uint low = (load_u8(block + 96u + (group & 7u)) >> (4u * (group >> 3))) & 15u;
+    uint high = (load_u8(block + 104u + (group & 3u)) >> (2u * (group >> 2))) & 3u;
+    return f16_to_f32(load_u16(block + 108u)) * float(int(low | (high << 4)) - 32);
+}
+
+uvec2 run_codes(uint block, uint run) {
+    uint column = 8u * (run & 3u);
+    uvec2 bytes = load_u32x2_unaligned(block + 32u + 32u * (run >> 4) + column);
+    uvec2 low = (bytes >> (2u * ((run >> 2) & 3u))) & 0x03030303u;
+    uvec2 high = (load_u32x2_unaligned(block + column) >> (run >> 2)) & 0x01010101u;
+    uvec2 codes = low | (high << 2);
+    return uvec2(packed_subtract(codes.x, 4u), packed_subtract(codes.y, 4u));
+}

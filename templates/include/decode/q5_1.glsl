@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Q5_1, 32 elements: d * (nibble + 16 * bit) + m.
+//   0  d   half
+//   2  m   half
+//   4  qh  u32, bit e belongs to element e
+//   8  qs  16 bytes, byte j: low nibble element j, high nibble element j + 16
+#define BLOCK_ELEMENTS 32
+#define BLOCK_BYTES 24
+#define SCALE_ELEMENTS 32
+#define DECODE_HAS_CODES
+#define DECODE_HAS_OFFSET
+
+float run_scale(uint block, uint run) {
+    return f16_to_f32(load_u32(block) & 0xFFFFu);
+}
+
+float run_offset(uint block, uint run) {
+    return f16_to_f32(load_u32(block) >> 16);
+}
+
+uvec2 run_codes(uint block, uint run) {
+    uvec2 bytes = load_u32x2(block + 8u + 8u * (run & 1u));
+    uvec2 nibbles = (bytes >> (4u * (run >> 1))) & 0x0F0F0F0Fu;
+    uint bits = load_u32(block + 4u) >> (8u * run);
+    return nibbles | (uvec2(packed_spread_1bit(bits), packed_spread_1bit(bits >> 4)) << 4);
+}

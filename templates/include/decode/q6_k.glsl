@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Q6_K, 256 elements: (d * scale_g) * (low + 16 * high - 32), g = e / 16.
+//   0  ql      128 bytes; with h = e / 128, r = e % 128: byte 64h + r % 64, low nibble if r < 64
+//  128 qh      64 bytes: byte 32h + r % 32, bits 2(r / 32)..+1
+//  192 scales  16 signed bytes
+//  208 d       half
+#define BLOCK_ELEMENTS 256
+#define BLOCK_BYTES 210
+#define SCALE_ELEMENTS 16
+#define DECODE_HAS_CODES
+
+float run_scale(uint block, uint run) {
+    return f16_to_f32(load_u16(block + 208u)) * float(load_i8(block + 192u + (run >> 1)));
+}
+
+uvec2 run_codes(uint block, uint run) {
+    uint half_block = run >> 4;
+    uvec2 low_bytes = load_u32x2_unaligned(block + 64u * half_block + 8u * (run & 7u));
+    uvec2 low = (low_bytes >> (4u * ((run >> 3) & 1u))) & 0x0F0F0F0Fu;
+    uvec2 high_bytes = load_u32x2_unaligned(block + 128u + 32u * half_block + 8u * (run & 3u));
+    uvec2 high = (high_bytes >> (2u * ((run >> 2) & 3u))) & 0x03030303u;
+    uvec2 codes = low | (high << 4);
+    return uvec2(packed_subtract(codes.x, 32u), packed_subtract(codes.y, 32u));
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Q8_0, 32 elements: d * code.
+//   0  d   half
+//   2  qs  32 signed bytes
+#define BLOCK_ELEMENTS 32
+#define BLOCK_BYTES 34
+#define SCALE_ELEMENTS 32
+#define DECODE_HAS_CODES
+
+float run_scale(uint block, uint run) {
+    return f16_to_f32(load_u16(block));
+}
+
+uvec2 run_codes(uint block, uint run) {
+    return load_u32x2_unaligned(block + 2u + 8u * run);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// Values of the template parameters. `dtype: q4_k` in a YAML file arrives as
+// `#define K_DTYPE DTYPE_Q4_K`, so that `#if K_DTYPE == DTYPE_Q4_K` is ordinary GLSL.
+#ifndef PARAMS_GLSL
+#define PARAMS_GLSL
+
+// Element types: ggml's type numbers, as in GGUF files.
+#define DTYPE_F32 0
+#define DTYPE_F16 1
+#define DTYPE_Q4_0 2
+#define DTYPE_Q4_1 3
+#define DTYPE_Q5_0 6
+#define DTYPE_Q5_1 7
+#define DTYPE_Q8_0 8
+#define DTYPE_Q8_1 9
+#define DTYPE_Q2_K 10
+#define DTYPE_Q3_K 11
+#define DTYPE_Q4_K 12
+#define DTYPE_Q5_K 13
+#define DTYPE_Q6_K 14
+#define DTYPE_Q8_K 15
+#define DTYPE_IQ2_XXS 16
+#define DTYPE_IQ2_XS 17
+#define DTYPE_IQ3_XXS 18
+#define DTYPE_IQ1_S 19
+#define DTYPE_IQ4_NL 20
+#define DTYPE_IQ3_S 21
+#define DTYPE_IQ2_S 22
+#define DTYPE_IQ4_XS 23
+#define DTYPE_I32 26
+#define DTYPE_IQ1_M 29
+#define DTYPE_BF16 30
+#define DTYPE_TQ1_0 34
+#define DTYPE_TQ2_0 35
+#define DTYPE_MXFP4 39
+#define DTYPE_NVFP4 40
+#define DTYPE_Q1_0 41
+#define DTYPE_Q2_0 42
+
+// Types of a kernel's result, same numbers (`out_type`).
+#define OUT_TYPE_F32 DTYPE_F32
+#define OUT_TYPE_F16 DTYPE_F16
+
+// What a device must have beyond Vulkan 1.1 without optional features.
+#define TIER_PORTABLE 0 // nothing
+#define TIER_SUBGROUP 1 // subgroup arithmetic
+#define TIER_DP4A 2     // packed 8-bit integer dot product
+#define TIER_COOPMAT 3  // KHR cooperative matrix
+#define TIER_COOPMAT2 4 // NV cooperative matrix 2
+
+#endif
