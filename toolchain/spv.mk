@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# Targets that run the generator and tests where the toolchain is.
+.PHONY: spv lock regen-check lint golden shell
+generator := $(bin)/genshaders
+
+# The generator looks at every input itself and does nothing when nothing changed.
+spv: $(generator) launchers
+	@$(generator) build --templates templates --out spv --cache $(BUILD)/cache --jobs $(JOBS)
+
+lock: spv
+	@$(generator) lock --manifest spv/manifest.json --write manifest/artifacts.lock
+
+regen-check: $(generator)
+	@tests/steps/regen_check.sh
+
+golden: $(bin)/verify
+	@$(bin)/verify golden tests/golden
+
+lint:
+	@tests/lint/lint.sh
+
+shell:
+	@$${SHELL:-/bin/bash}
