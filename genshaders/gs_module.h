@@ -76,14 +76,18 @@ enum kiln_result gs_module_normalise(struct gs_module *module, struct kiln_error
 enum kiln_result gs_module_split(const struct gs_module *module, size_t index,
                                  struct gs_module *out, struct kiln_error *error);
 
-/* Removes OpName, OpMemberName, OpSource*, OpString, OpLine, OpNoLine, OpModuleProcessed. */
+/*
+ * Removes OpName, OpMemberName, OpSource*, OpString, OpLine, OpNoLine, OpModuleProcessed, and the
+ * non-semantic and debug-info instructions that refer to the strings removed.
+ */
 enum kiln_result gs_module_strip(struct gs_module *module, struct kiln_error *error);
 
 /*
  * A copy fit for SPIRV-Cross 2025-01, which does not parse OpTypeCooperativeMatrixKHR and newer
  * types: function bodies are replaced by an empty block with a return, types the library does not
- * know and everything that refers to them are dropped. Bindings, push and specialisation constants,
- * names, decorations, entry point, execution modes and capabilities stay.
+ * know and everything that refers to them are dropped, functions other than the entry point go
+ * whole. KILN_ERR_UNSUPPORTED when an interface variable would be lost. Bindings, push and
+ * specialisation constants, names, decorations, entry point, execution modes and capabilities stay.
  */
 enum kiln_result gs_module_skeleton(const struct gs_module *module, struct gs_module *out,
                                     struct kiln_error *error);
