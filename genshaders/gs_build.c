@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gs_build.h"
 
+#include "gs_fresh.h"
 #include "gs_glslang.h"
 #include "gs_publish.h"
 #include "gs_variant.h"
@@ -93,10 +94,7 @@ static enum kiln_result build_prepare(struct build *build) {
     build->context.cache = options->cache;
     build->context.diag = build->diag;
     build->context.toolchain_signature = build->manifest.toolchain.signature;
-    result = gs_toolchain_build_hash(&build->context.build, &error);
-    if (result == KILN_OK) {
-        result = gs_cache_prepare(options->cache, &error);
-    }
+    result = gs_cache_prepare(options->cache, &error);
     if (result == KILN_OK) {
         result = gs_source_open(options->template_root, &build->context.tree, &error);
     }
@@ -126,35 +124,54 @@ static enum kiln_result build_publish(struct build *build) {
     return build_report(build, result, &error);
 }
 
+/* Everything but the short way: under the lock, with the plan made. */
+static enum kiln_result build_variants(struct build *build) {
+    struct kiln_error error = {KILN_OK, ""};
+    const struct gs_build_options *options = build->options;
+    enum kiln_result result = gs_glslang_start(&error);
+    if (result == KILN_OK) {
+        result = gs_pool_run(options->thread_count, build->plan.variant_count, build_job, build,
+                             options->watch, options->watch_context, &error);
+        gs_glslang_stop();
+        build_count(build);
+    }
+    if (build_report(build, result, &error) != KILN_OK ||
+        (result = gs_diag_result(build->diag)) != KILN_OK ||
+        (result = build_check_size(build)) != KILN_OK) {
+        return result;
+    }
+    return build_publish(build);
+}
+
 enum kiln_result gs_build_run(const struct gs_build_options *options,
                               struct gs_build_summary *summary, struct gs_diag *diag) {
     struct build build = {.options = options, .summary = summary, .diag = diag};
     struct kiln_error error = {KILN_OK, ""};
+    struct gs_fresh fresh = {0};
     int lock = -1;
     *summary = (struct gs_build_summary){0};
-    enum kiln_result result = build_prepare(&build);
-    if (result != KILN_OK) {
+    enum kiln_result result = gs_toolchain_build_hash(&build.context.build, &error);
+    if (result == KILN_OK) {
+        result = gs_publish_lock(options->out, &lock, &error);
+    }
+    if (build_report(&build, result, &error) != KILN_OK) {
         goto done;
     }
-    result = gs_publish_lock(options->out, &lock, &error);
-    if (result == KILN_OK) {
-        result = gs_glslang_start(&error);
-    }
-    if (result == KILN_OK) {
-        result = gs_pool_run(options->thread_count, build.plan.variant_count, build_job, &build,
-                             options->watch, options->watch_context, &error);
-        gs_glslang_stop();
-        build_count(&build);
-    }
-    if (build_report(&build, result, &error) != KILN_OK ||
-        (result = gs_diag_result(diag)) != KILN_OK ||
-        (result = build_check_size(&build)) != KILN_OK) {
+    gs_fresh_begin(options, &build.context.build, &fresh);
+    if (gs_fresh_check(&fresh, options, summary)) {
         goto done;
     }
-    result = build_publish(&build);
+    result = build_prepare(&build);
+    if (result == KILN_OK) {
+        result = build_variants(&build);
+    }
+    if (result == KILN_OK) {
+        gs_fresh_store(&fresh, options, &build.manifest, summary);
+    }
 
 done:
     gs_publish_unlock(&lock);
+    gs_fresh_release(&fresh);
     for (size_t i = 0; build.results != NULL && i < build.plan.variant_count; i++) {
         gs_variant_result_release(&build.results[i]);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gs_cache.h"
 
+#include "gs_record.h"
 #include "mf_file.h"
 
 #include <limits.h>
@@ -82,32 +83,12 @@ static void stamp_path(const char *cache, const char *name, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s/stamps/%s", cache, name);
 }
 
-/* Takes "<word> <32 hex digits>" or, with rest, "<word> <32 hex digits> <rest>" off a line. */
-static bool stamp_line(char *line, const char *word, struct mf_hash *hash, const char **rest) {
-    size_t length = strlen(word);
-    size_t digits = MF_HASH_TEXT_BYTES - 1;
-    if (strncmp(line, word, length) != 0 || strlen(line) < length + 1 + digits ||
-        line[length] != ' ') {
-        return false;
-    }
-    char *text = line + length + 1;
-    char after = text[digits];
-    if (after != (rest != NULL ? ' ' : 0)) {
-        return false;
-    }
-    text[digits] = 0;
-    if (rest != NULL) {
-        *rest = text + digits + 1;
-    }
-    return mf_hash_parse(text, hash) == KILN_OK;
-}
-
 /* The file must stand as recorded: same hash, or still absent (recorded as an all-zero hash). */
 static bool stamp_file_holds(char *line, struct gs_source_tree *tree) {
     struct mf_hash recorded;
     const char *path = NULL;
     const struct gs_source_file *file = NULL;
-    return stamp_line(line, "file", &recorded, &path) &&
+    return gs_record_line(line, "file", &recorded, &path) &&
            gs_source_get(tree, path, &file, NULL) == KILN_OK &&
            mf_hash_equal(&recorded, &file->hash);
 }
@@ -127,12 +108,13 @@ bool gs_stamp_check(const char *cache, const char *name, const struct mf_hash *b
     struct mf_hash found;
     holds = line != NULL && strcmp(line, STAMP_MAGIC) == 0;
     line = holds ? strtok_r(NULL, "\n", &state) : NULL;
-    holds = line != NULL && stamp_line(line, "build", &found, NULL) && mf_hash_equal(&found, build);
-    line = holds ? strtok_r(NULL, "\n", &state) : NULL;
     holds =
-        line != NULL && stamp_line(line, "variant", &found, NULL) && mf_hash_equal(&found, variant);
+        line != NULL && gs_record_line(line, "build", &found, NULL) && mf_hash_equal(&found, build);
     line = holds ? strtok_r(NULL, "\n", &state) : NULL;
-    holds = line != NULL && stamp_line(line, "key", key, NULL);
+    holds = line != NULL && gs_record_line(line, "variant", &found, NULL) &&
+            mf_hash_equal(&found, variant);
+    line = holds ? strtok_r(NULL, "\n", &state) : NULL;
+    holds = line != NULL && gs_record_line(line, "key", key, NULL);
     while (holds && !ended && (line = strtok_r(NULL, "\n", &state)) != NULL) {
         ended = strcmp(line, "end") == 0;
         holds = ended || stamp_file_holds(line, tree);

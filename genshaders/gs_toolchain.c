@@ -4,7 +4,11 @@
 #include "gs_glslang.h"
 #include "gs_reflect.h"
 #include "gs_spvtools.h"
-#include "mf_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /*
  * Version of what genshaders itself does to a module (recipes, normalisation, stripping). Raise it
@@ -12,7 +16,7 @@
  */
 #define PIPELINE_VERSION "1"
 
-#define PROGRAM_LIMIT_BYTES ((size_t)1 << 30)
+#define CHUNK_BYTES ((size_t)256 << 10)
 
 enum kiln_result gs_toolchain_fill(struct mf_arena *arena, struct mf_toolchain *toolchain) {
     *toolchain = (struct mf_toolchain){
@@ -32,11 +36,30 @@ enum kiln_result gs_toolchain_fill(struct mf_arena *arena, struct mf_toolchain *
 }
 
 enum kiln_result gs_toolchain_build_hash(struct mf_hash *build, struct kiln_error *error) {
-    struct mf_buffer program = {0};
-    enum kiln_result result = mf_file_read("/proc/self/exe", PROGRAM_LIMIT_BYTES, &program, error);
-    if (result == KILN_OK) {
-        *build = mf_hash_bytes(MF_HASH_FILE, program.data, program.size_bytes);
+    static const char path[] = "/proc/self/exe";
+    struct mf_hash_state *state = NULL;
+    enum kiln_result result = KILN_OK;
+    size_t size_bytes = 1;
+    char *chunk = malloc(CHUNK_BYTES);
+    FILE *program = fopen(path, "rb");
+    if (program == NULL) {
+        result = kiln_error_set(error, KILN_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    } else if (chunk == NULL || mf_hash_begin(MF_HASH_FILE, &state) != KILN_OK) {
+        result = kiln_error_set(error, KILN_ERR_MEMORY, "out of memory");
     }
-    mf_buffer_release(&program);
+    while (result == KILN_OK && size_bytes > 0) {
+        size_bytes = fread(chunk, 1, CHUNK_BYTES, program);
+        mf_hash_add(state, chunk, size_bytes);
+    }
+    if (result == KILN_OK && ferror(program)) {
+        result = kiln_error_set(error, KILN_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    }
+    if (state != NULL) {
+        *build = mf_hash_end(&state);
+    }
+    if (program != NULL) {
+        fclose(program);
+    }
+    free(chunk);
     return result;
 }

@@ -59,13 +59,26 @@ rm "$out"/scale*w32r1*.spv
 expect "missing modules are restored" build_json "$out" "$cache"
 expect "both of them" summary_is written 2
 
+# Each of these is hidden by the record of the last run, the short way of a build without changes.
+rm -r "$cache/runs"
 find "$cache/objects" -name '*.spv' -exec sh -c 'printf x >>"$1"' sh {} \;
 expect "a damaged cache is no obstacle" build_json "$out" "$cache"
 expect "everything is compiled again" summary_is compiled 25
 expect "to the same bytes" summary_is written 0
+rm -r "$cache/runs"
 for file in "$cache"/stamps/*; do printf 'kiln-stamp 1\nbuild 00' >"$file"; done
 expect "damaged stamps are no obstacle" build_json "$out" "$cache"
 expect "nothing is compiled" summary_is compiled 0
+
+for damage in '1,$d' '$d' 's/inputs 0*/inputs 1/' 's/^counts .*/counts x/' 's/^file ./file x/' '1s/1/2/'; do
+  sed -i "$damage" "$cache"/runs/*
+  expect "a damaged run record ($damage) is no obstacle" build_json "$out" "$cache"
+  expect "nothing is compiled" summary_is compiled 0
+done
+mkdir "$tree/extra"
+expect "an empty directory changes nothing" build_json "$out" "$cache"
+expect "nothing is written" summary_is written 0
+rmdir "$tree/extra"
 
 expect "a clean build elsewhere is the same" build_json "$TMPDIR/out2" "$TMPDIR/cache2"
 expect "byte for byte" same_tree "$out" "$TMPDIR/out2"
