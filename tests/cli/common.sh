@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2154
 # Shared by the scripts of this directory: `. tests/cli/common.sh` from the checkout's root.
 # GENSHADERS is the program under test; TMPDIR the script's own scratch directory.
 : "${GENSHADERS:=build/genshaders}"

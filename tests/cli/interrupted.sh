@@ -32,7 +32,7 @@ killed=0
 bad=0
 unlike=0
 state=$KILL_SEED
-for i in $(seq "$moments"); do
+for _ in $(seq "$moments"); do
   rm -rf "$TMPDIR/out" "$TMPDIR/cache"
   cp -r "$TMPDIR/old" "$TMPDIR/out"
   state=$(((state * 1103515245 + 12345) % 2147483648))

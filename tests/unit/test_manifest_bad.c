@@ -229,6 +229,13 @@ static void interface_fields_are_checked(void **state) {
         {NULL, "\"id\": 9", "\"id\": 7", BAD, MATMUL "spec[3].id: expected ascending ids"},
         {NULL, "\"type\": \"f64\"", "\"type\": \"struct\"", BAD,
          MATMUL "spec[1].type: expected a scalar type"},
+    };
+    run_cases(cases, COUNT_OF(cases));
+}
+
+static void grid_and_tolerance_are_checked(void **state) {
+    (void)state;
+    static const struct bad_case cases[] = {
         {NULL, "\"tile\": 4294967295", "\"tile\": 0", BAD,
          MATMUL "grid.y[1].tile: expected an integer from 1"},
         {"\"dims\": [\n        \"t\"", "\"fold\": false", "\"fold\": 0", BAD,
@@ -362,6 +369,7 @@ int main(void) {
         cmocka_unit_test(versions_and_top_level_are_checked),
         cmocka_unit_test(artifact_fields_are_checked),
         cmocka_unit_test(interface_fields_are_checked),
+        cmocka_unit_test(grid_and_tolerance_are_checked),
         cmocka_unit_test(unsafe_paths_are_refused),
         cmocka_unit_test(nesting_is_limited),
         cmocka_unit_test(every_truncation_fails),
