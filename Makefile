@@ -27,6 +27,10 @@ else ifeq ($(config),native)
 else ifneq ($(KILN_TOOLCHAIN),)
   where := $(if $(filter host,$(KILN_TOOLCHAIN)),here,root)
 else ifneq ($(filter-out clean help format root dev-root,$(or $(MAKECMDGOALS),all)),)
+  # The answer holds for one system: a checkout may be used from a host and from a container in turn.
+  ifneq ($(firstword $(file <$(BUILD)/toolchain.mk)),\#$(shell stat -c %d:%i /))
+    $(shell rm -f $(BUILD)/toolchain.mk)
+  endif
   include $(BUILD)/toolchain.mk
 endif
 export where

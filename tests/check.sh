@@ -22,6 +22,11 @@ asan | tsan) config=$kind ;;
     ;;
 esac
 
+if [ "$config" = asan ]; then
+    LSAN_OPTIONS=suppressions=tests/sanitize/leaks.txt:print_suppressions=0
+    export LSAN_OPTIONS
+fi
+
 in_toolchain() {
     if [ "${where-}" = root ]; then
         toolchain/enter.sh "$@"

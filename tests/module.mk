@@ -3,6 +3,9 @@
 ifneq ($(config),native)
 unit_sources := $(wildcard tests/unit/test_*.c)
 unit_helpers := $(filter-out $(unit_sources),$(wildcard tests/unit/*.c))
+ifeq ($(config),asan)
+unit_helpers += tests/sanitize/keep_loaded.c
+endif
 unit_programs := $(patsubst tests/unit/%.c,$(B)/unit/%,$(unit_sources))
 unit_objects := $(patsubst %.c,$(B)/obj/%.o,$(unit_sources) $(unit_helpers))
 objects += $(unit_objects)

@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 lavapipe=/usr/share/vulkan/icd.d/lvp_icd.json
 
 answer() {
-    { echo "# Written by toolchain/probe.sh; remove it to have it asked again."; [ -z "$2" ] || echo "# why: $2"; \
+    { echo "#$(stat -c %d:%i /) Written by toolchain/probe.sh for the system with this root directory."; [ -z "$2" ] || echo "# why: $2"; \
         echo "where := $1"; } > "$out.new" && mv "$out.new" "$out"
     exit
 }

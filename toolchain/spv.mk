@@ -11,7 +11,7 @@ lock: spv
 	@$(generator) lock --manifest spv/manifest.json --write manifest/artifacts.lock
 
 regen-check: $(generator)
-	@tests/steps/regen_check.sh
+	@CHECK=full tests/steps/regen_check.sh --strict
 
 golden: $(bin)/verify
 	@$(bin)/verify golden tests/golden
