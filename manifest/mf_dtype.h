@@ -4,7 +4,7 @@
  *
  * Block shapes and ids are those of ggml (docs/block_layouts.md; ids as in GGUF files). Names are
  * lower case and are what YAML axes, manifests and file names use. The numeric values of this enum
- * are ggml's type ids and are also the DTYPE_* constants of templates/include/dtypes.glsl.
+ * are ggml's type ids and are also the DTYPE_* constants of templates/include/params.glsl.
  */
 #ifndef MF_DTYPE_H
 #define MF_DTYPE_H

@@ -47,7 +47,7 @@ validated() {
 if [ "${CHECK:-full}" = full ]; then
     validated core VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT BestPractices '*w64r2__subgroup' 'dequant__*_f32__*'
     validated gpu VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT GPU-Assisted \
-        'matvec__q6_k_*_w32r4__portable' 'matvec__mxfp4_*_w64r2__subgroup' 'matvec__iq2_s_*_w128r1__subgroup' 'dequant__q5_0_f16__*'
+        'matvec__q6_k_*_w32r4__portable' 'matvec__mxfp4_*_w64r2__subgroup' 'matvec__iq2_s_*_w64r1__subgroup' 'dequant__q5_0_f16__*'
 else
     validated core VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT BestPractices 'matvec__q4_k_*_w64r2__*'
 fi
