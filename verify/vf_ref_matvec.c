@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "vf_decode.h"
 #include "vf_pseudo.h"
-#include "vf_quantize.h"
-#include "vf_random.h"
 #include "vf_ref.h"
+#include "vf_weights.h"
 
 #include <string.h>
 
@@ -73,21 +71,6 @@ static double dot(const float *a, const float *b, uint64_t count) {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* One row: pseudo data quantised, or random blocks, into `blocks`; decoded again into `values`. */
-static enum kiln_result make_row(enum mf_dtype dtype, uint64_t row, uint64_t k, uint64_t seed,
-                                 uint8_t *blocks, float *values) {
-    const struct mf_dtype_info *info = mf_dtype_info(dtype);
-    enum kiln_result result;
-
-    if (vf_quantize_supported(dtype)) {
-        vf_pseudo_fill(values, (size_t)k, 0, seed + row * k, 0.5F);
-        result = vf_quantize(dtype, values, k, blocks);
-    } else {
-        result = vf_random_blocks(dtype, seed + row, k / info->block_elements, blocks);
-    }
-    return result == KILN_OK ? vf_decode(dtype, blocks, k, values) : result;
-}
-
 static enum kiln_result matvec_prepare(const struct vf_case *problem, const enum mf_dtype *dtypes,
                                        uint64_t seed, struct vf_problem *out,
                                        struct kiln_error *error) {
@@ -109,7 +92,7 @@ static enum kiln_result matvec_prepare(const struct vf_case *problem, const enum
     }
     vf_pseudo_fill(x, (size_t)k, 1, seed, 1.0F);
     for (uint64_t row = 0; row < nout; row++) {
-        result = make_row(dtypes[0], row, k, seed, weights + row * row_bytes, values);
+        result = vf_weights_row(dtypes[0], row, k, seed, weights + row * row_bytes, values);
         if (result != KILN_OK) {
             return kiln_error_set(error, result, "matvec %s: cannot make weights: %s", problem->id,
                                   kiln_result_string(result));
