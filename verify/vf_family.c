@@ -9,6 +9,7 @@
 static const struct vf_family *const families[] = {
     &vf_ref_matvec,
     &vf_ref_dequant,
+    &vf_ref_matmul,
 };
 
 const struct vf_family *vf_family_find(const char *reference) {

@@ -15,6 +15,12 @@
 extern const struct vf_family vf_ref_matvec;
 
 /*
+ * matmul: y[t][nout] = x[t][k] W^T, W as in matvec, x (tensor 1) f32 or, rounded, f16 (dtypes[1]).
+ * The expected y is the f64 sum over the decoded f32 weights, k ascending.
+ */
+extern const struct vf_family vf_ref_matmul;
+
+/*
  * dequant: values[count] (f32 or f16, dtypes[1]) of raw blocks of dtypes[0]. Every field of a block
  * is random; scales are finite, one block in eight has subnormal or zero scales.
  */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "vf_f16.h"
+#include "vf_pseudo.h"
+#include "vf_ref.h"
+#include "vf_weights.h"
+
+#include <string.h>
+
+/* Injected limits: small enough to fold the groups over three axes, and to split the rows. */
+enum { FOLD_GROUP_LIMIT = 7, WINDOW_COUNT = 3 };
+
+/* Rows and tokens whose sums are kept in registers together. */
+enum { SIDE = 4 };
+
+static enum kiln_result add_case(struct vf_case_list *list, uint64_t t, uint64_t nout, uint64_t k,
+                                 unsigned suites, uint32_t group_limit, uint32_t window_count) {
+    const struct vf_case problem = {
+        .dims = {{"t", t}, {"nout", nout}, {"k", k}},
+        .dim_count = 3,
+        .suites = suites,
+        .group_limit = group_limit,
+        .window_count = window_count,
+    };
+
+    return vf_case_add(list, &problem);
+}
+
+/* Every number of tokens around the tiles' edges, with every shape. */
+static enum kiln_result add_table(struct vf_case_list *list) {
+    static const uint64_t tokens[] = {1, 2, 5, 7, 8, 16, 17, 64, 65, 100, 200, 512};
+    static const uint64_t shapes[][2] = {
+        {512, 256}, {320, 1024}, {256, 4096}, {2048, 2048}, {4096, 2048}};
+    enum kiln_result result = KILN_OK;
+
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        for (size_t i = 0; i < sizeof tokens / sizeof tokens[0] && result == KILN_OK; i++) {
+            const uint64_t t = tokens[i];
+            unsigned suites = VF_SUITE_FULL;
+            if (s == 0 || (s == 1 && t <= 65) || (s > 1 && (t == 2 || t == 17))) {
+                suites |= VF_SUITE_SEEDS;
+            }
+            result = add_case(list, t, shapes[s][0], shapes[s][1], suites, 0, 0);
+        }
+    }
+    return result == KILN_OK ? add_case(list, 100, 4032, 4096, VF_SUITE_FULL, 0, 0) : result;
+}
+
+static enum kiln_result matmul_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
+    enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
+    const struct mf_dtype_info *info = mf_dtype_info(dtypes[0]);
+    /* The smallest k: the block, but at least 32, which every kernel may rely on. */
+    const uint64_t unit = info && info->block_elements > 32 ? info->block_elements : 32;
+    const struct {
+        uint64_t t, nout, k;
+        unsigned suites;
+        uint32_t group_limit, window_count;
+    } rows[] = {
+        {17, 512, 256, QUICK | SEEDS | FULL, 0, 0},
+        {5, 323, 3 * unit, QUICK | SEEDS | FULL, 0, 0},
+        {1, 1, unit, SEEDS | FULL, 0, 0},
+        {67, 129, 5 * unit, SEEDS | FULL, 0, 0},
+        {9, 65, 8 * unit, FULL, 0, 0},
+        {130, 512, 256, FULL, FOLD_GROUP_LIMIT, 0},
+        {11, 509, 256, FULL, 0, WINDOW_COUNT},
+        {0, 512, 256, FULL, 0, 0},
+        {5, 0, 256, FULL, 0, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const enum kiln_result result =
+            add_case(list, rows[i].t, rows[i].nout, rows[i].k, rows[i].suites, rows[i].group_limit,
+                     rows[i].window_count);
+        if (result != KILN_OK) {
+            return result;
+        }
+    }
+    return add_table(list);
+}
+
+/*
+ * Element-major panels of SIDE rows: element c of row SIDE p + i is at (p count + c) SIDE + i. Rows
+ * past the end are left 0.
+ */
+static void panels_fill(const float *rows, uint64_t row_count, uint64_t count, double *panels) {
+    for (uint64_t row = 0; row < row_count; row++) {
+        double *at = panels + row / SIDE * count * SIDE + row % SIDE;
+        for (uint64_t c = 0; c < count; c++) {
+            at[c * SIDE] = (double)rows[row * count + c];
+        }
+    }
+}
+
+/* sums[i][j] = sum over c of a[c][i] b[c][j], c ascending. */
+static void panel_multiply(const double *restrict a, const double *restrict b, uint64_t count,
+                           double sums[SIDE][SIDE]) {
+    double s[SIDE][SIDE] = {{0}};
+
+    for (uint64_t c = 0; c < count; c++) {
+        for (unsigned i = 0; i < SIDE; i++) {
+            for (unsigned j = 0; j < SIDE; j++) {
+                s[i][j] += a[c * SIDE + i] * b[c * SIDE + j];
+            }
+        }
+    }
+    memcpy(sums, s, sizeof s);
+}
+
+struct matmul {
+    uint64_t t, nout, k;
+    enum mf_dtype dtype;
+    uint64_t seed, row_bytes;
+    uint8_t *weights; /* nout rows */
+    float *rows;      /* SIDE decoded rows of weights */
+    double *panel;    /* the same, as a panel */
+    double *x_panels; /* all tokens */
+    double *y;        /* [t][nout] */
+};
+
+static enum kiln_result multiply(const struct matmul *m) {
+    for (uint64_t first = 0; first < m->nout; first += SIDE) {
+        const uint64_t row_count = m->nout - first < SIDE ? m->nout - first : SIDE;
+        for (uint64_t i = 0; i < row_count; i++) {
+            const enum kiln_result result =
+                vf_weights_row(m->dtype, first + i, m->k, m->seed,
+                               m->weights + (first + i) * m->row_bytes, m->rows + i * m->k);
+            if (result != KILN_OK) {
+                return result;
+            }
+        }
+        panels_fill(m->rows, row_count, m->k, m->panel);
+        for (uint64_t token = 0; token < m->t; token += SIDE) {
+            double sums[SIDE][SIDE];
+            panel_multiply(m->x_panels + token * m->k, m->panel, m->k, sums);
+            for (uint64_t i = 0; i < SIDE && token + i < m->t; i++) {
+                memcpy(m->y + (token + i) * m->nout + first, sums[i],
+                       (size_t)row_count * sizeof sums[i][0]);
+            }
+        }
+    }
+    return KILN_OK;
+}
+
+/* Rounds to f16 in place and returns the halves. */
+static uint16_t *make_halves(struct mf_arena *arena, float *values, uint64_t count) {
+    uint16_t *halves = mf_arena_alloc(arena, (size_t)count + 1, sizeof *halves);
+
+    for (uint64_t i = 0; halves && i < count; i++) {
+        halves[i] = vf_f16_encode(values[i]);
+        values[i] = vf_f16_decode(halves[i]);
+    }
+    return halves;
+}
+
+static enum kiln_result matmul_prepare(const struct vf_case *problem, const enum mf_dtype *dtypes,
+                                       uint64_t seed, struct vf_problem *out,
+                                       struct kiln_error *error) {
+    struct matmul m = {.t = vf_case_dim(problem, "t"),
+                       .nout = vf_case_dim(problem, "nout"),
+                       .k = vf_case_dim(problem, "k"),
+                       .dtype = dtypes[0],
+                       .seed = seed};
+    const bool half = dtypes[1] == MF_DTYPE_F16;
+    enum kiln_result result = mf_dtype_row_bytes(m.dtype, m.k, &m.row_bytes);
+
+    if (result != KILN_OK || (!half && dtypes[1] != MF_DTYPE_F32)) {
+        return kiln_error_set(error, KILN_ERR_ARGUMENT,
+                              "matmul %s: k is no multiple of the block, or x not f32 or f16",
+                              problem->id);
+    }
+    const size_t k = (size_t)m.k;
+    const size_t padded_t = ((size_t)m.t + SIDE - 1) / SIDE * SIDE;
+    float *x = mf_arena_alloc(&out->arena, (size_t)m.t * k + 1, sizeof *x);
+    m.weights = mf_arena_alloc(&out->arena, (size_t)m.nout + 1, (size_t)m.row_bytes);
+    m.rows = mf_arena_alloc(&out->arena, SIDE * k, sizeof *m.rows);
+    m.panel = mf_arena_alloc(&out->arena, SIDE * k, sizeof *m.panel);
+    m.x_panels = mf_arena_alloc(&out->arena, padded_t * k + 1, sizeof *m.x_panels);
+    m.y = mf_arena_alloc(&out->arena, (size_t)m.t * (size_t)m.nout + 1, sizeof *m.y);
+    if (!x || !m.weights || !m.rows || !m.panel || !m.x_panels || !m.y) {
+        return kiln_error_set(error, KILN_ERR_MEMORY, "matmul %s: out of memory", problem->id);
+    }
+    vf_pseudo_fill(x, (size_t)m.t * k, 1, seed, 1.0F);
+    const void *x_bytes = half ? (const void *)make_halves(&out->arena, x, m.t * m.k) : x;
+    if (!x_bytes) {
+        return kiln_error_set(error, KILN_ERR_MEMORY, "matmul %s: out of memory", problem->id);
+    }
+    panels_fill(x, m.t, m.k, m.x_panels);
+    result = multiply(&m);
+    if (result != KILN_OK) {
+        return kiln_error_set(error, result, "matmul %s: cannot make weights: %s", problem->id,
+                              kiln_result_string(result));
+    }
+    struct vf_buffer *buffer = vf_problem_input(out, "weights", m.weights, m.nout * m.row_bytes);
+    buffer->row_dim = "nout";
+    buffer->row_bytes = m.row_bytes;
+    vf_problem_input(out, "x", x_bytes, m.t * m.k * (half ? sizeof(uint16_t) : sizeof(float)));
+    vf_problem_output(out, "y", m.y, m.t * m.nout);
+    out->params[out->param_count++] = kiln_param_u64("y_stride", m.nout);
+    return KILN_OK;
+}
+
+/* Gates of the design's table, by schedule and tier. */
+static struct mf_tolerance matmul_ceiling(const struct mf_artifact *artifact) {
+    struct mf_tolerance gate = vf_tolerance_none();
+
+    if (strncmp(artifact->tier, "coopmat", 7) == 0) {
+        gate.scale = 1e-2;
+    } else if (strncmp(artifact->schedule, "column", 6) == 0) {
+        gate.max_abs = 1e-3;
+    } else {
+        gate.rel = 2e-3;
+    }
+    return gate;
+}
+
+const struct vf_family vf_ref_matmul = {
+    .reference = "matmul",
+    .shared_dtype_count = 2,
+    .list_cases = matmul_list_cases,
+    .prepare = matmul_prepare,
+    .ceiling = matmul_ceiling,
+};
