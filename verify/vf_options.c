@@ -26,6 +26,7 @@ static const char help_text[] =
     "  --seed S           seed of the test data (default: 0)\n"
     "  --timeout S        seconds that one case may take (default: 60)\n"
     "  --require-device   having no Vulkan device is an error\n"
+    "  --allow-unlisted-tuples  run cooperative matrix shapes that a driver does not list, too\n"
     "  --list             print the cases instead of running them\n"
     "  --replay A/C       only case C of artifact A, whatever the suite\n"
     "  --limits LIST      pretend lower device limits: groups=N,range=BYTES\n"
@@ -111,6 +112,7 @@ enum option_id {
     OPTION_LIMITS,
     OPTION_WORKER,
     OPTION_REQUIRE_DEVICE,
+    OPTION_UNLISTED_TUPLES,
     OPTION_LIST,
     OPTION_HELP,
     OPTION_VERSION,
@@ -127,7 +129,7 @@ static const char *const option_names[OPTION_COUNT] = {
     [OPTION_REPLAY] = "--replay",   [OPTION_LIMITS] = "--limits",
     [OPTION_WORKER] = "--worker",   [OPTION_REQUIRE_DEVICE] = "--require-device",
     [OPTION_LIST] = "--list",       [OPTION_HELP] = "--help",
-    [OPTION_VERSION] = "--version",
+    [OPTION_VERSION] = "--version", [OPTION_UNLISTED_TUPLES] = "--allow-unlisted-tuples",
 };
 
 static enum kiln_result option_value(enum option_id id, const char *value, struct vf_options *out,
@@ -196,6 +198,9 @@ static void option_flag(enum option_id id, struct vf_options *out) {
     switch (id) {
     case OPTION_REQUIRE_DEVICE:
         out->require_device = true;
+        break;
+    case OPTION_UNLISTED_TUPLES:
+        out->allow_unlisted_tuples = true;
         break;
     case OPTION_LIST:
         out->list = true;
@@ -337,6 +342,9 @@ enum kiln_result vf_options_replay(const struct vf_options *options, const char 
     mf_buffer_append_string(out, " --device ");
     append_quoted(out, device);
     mf_buffer_append_format(out, " --seed %" PRIu64, options->seed);
+    if (options->allow_unlisted_tuples) {
+        mf_buffer_append_string(out, " --allow-unlisted-tuples");
+    }
     if (options->group_limit && options->storage_range_bytes) {
         mf_buffer_append_format(out, " --limits groups=%" PRIu32 ",range=%" PRIu64,
                                 options->group_limit, options->storage_range_bytes);

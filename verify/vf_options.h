@@ -40,6 +40,7 @@ struct vf_options {
     uint32_t group_limit;         /* injected; 0: the device's */
     uint64_t storage_range_bytes; /* injected; 0: the device's */
     bool require_device;
+    bool allow_unlisted_tuples; /* of cooperative matrices: kiln_instance_params */
     bool list;
     const char *worker; /* IN,OUT: descriptors of a worker process */
     int argc;           /* the whole command line, for starting workers */

@@ -51,7 +51,9 @@ static enum kiln_result need_instance(struct worker *worker, struct kiln_error *
     if (worker->instance) {
         return KILN_OK;
     }
-    const enum kiln_result result = kiln_instance_create(NULL, &worker->instance, error);
+    const struct kiln_instance_params params = {.allow_unlisted_tuples =
+                                                    worker->options->allow_unlisted_tuples};
+    const enum kiln_result result = kiln_instance_create(&params, &worker->instance, error);
     if (result == KILN_OK) {
         worker->device_count = kiln_instance_device_count(worker->instance);
         worker->devices = calloc(worker->device_count + 1, sizeof *worker->devices);

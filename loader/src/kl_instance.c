@@ -160,6 +160,9 @@ enum kiln_result kiln_instance_create(const struct kiln_instance_params *params,
     if (!result) {
         result = kl_instance_list_devices(created, version, error);
     }
+    for (size_t i = 0; !result && params && i < created->device_count; i++) {
+        created->devices[i].info.coopmat_unlisted = params->allow_unlisted_tuples;
+    }
     if (result) {
         kiln_instance_close(&created);
     }

@@ -270,7 +270,7 @@ static void kl_require_tuple(struct kl_missing *missing) {
             sscanf(artifact->axes[i].value, "%ux%ux%u", &m, &n, &k) != 3) {
             continue;
         }
-        bool listed = false;
+        bool listed = missing->info->coopmat_unlisted;
         for (size_t row = 0; row < missing->info->coopmat_count; row++) {
             const struct kiln_coopmat_tuple *tuple = &missing->info->coopmat[row];
             listed |= tuple->m == m && tuple->n == n && tuple->k == k &&

@@ -258,16 +258,23 @@ static void test_limits(void **state) {
 
 /* A replay line, read back, asks for the same. */
 static void test_replay_line(void **state) {
-    static const char *const argv[] = {"verify",   "--bundle=my spv",     "--seed", "12345678",
-                                       "--limits", "groups=7,range=4096", NULL};
+    static const char *const argv[] = {"verify",
+                                       "--bundle=my spv",
+                                       "--seed",
+                                       "12345678",
+                                       "--limits",
+                                       "groups=7,range=4096",
+                                       "--allow-unlisted-tuples",
+                                       NULL};
     struct mf_arena arena = {0};
-    const struct vf_options options = options_parse(6, argv, &arena);
+    const struct vf_options options = options_parse(7, argv, &arena);
     struct mf_buffer line = {0};
 
     (void)state;
     assert_int_equal(vf_options_replay(&options, "a__b", "3x512", "it's #1", &line), KILN_OK);
     assert_string_equal(line.data, "verify --bundle 'my spv' --device 'it'\\''s #1' --seed 12345678"
-                                   " --limits groups=7,range=4096 --replay a__b/3x512");
+                                   " --allow-unlisted-tuples --limits groups=7,range=4096"
+                                   " --replay a__b/3x512");
     mf_buffer_release(&line);
     mf_arena_release(&arena);
 }

@@ -261,6 +261,8 @@ static void test_tuples(void **state) {
     /* Listed with workgroup scope only. */
     axis.value = "16x16x16";
     expect_lack(&info, &artifact, "cooperative matrices of 16x16x16 (the driver lists 2 shapes)");
+    info.coopmat_unlisted = true;
+    expect_lack(&info, &artifact, NULL);
 }
 
 /* ---- selection ---- */

@@ -106,6 +106,7 @@ struct kiln_device_info {
     size_t extension_count;
     const struct kiln_coopmat_tuple *coopmat; /* empty without the feature cooperativeMatrix */
     size_t coopmat_count;
+    bool coopmat_unlisted; /* other shapes pass too: allow_unlisted_tuples */
 };
 
 /* True when the extension is in the list or is part of the device's API version. */
@@ -122,6 +123,9 @@ struct kiln_device;
 /* Zero means default in every field. */
 struct kiln_instance_params {
     const char *loader_path; /* Vulkan loader library; NULL: libvulkan.so.1, then libvulkan.so */
+    /* Lets cooperative matrix shapes pass that the driver does not list, which Vulkan leaves
+     * undefined: for tests on drivers that are known to compute them. */
+    bool allow_unlisted_tuples;
 };
 
 /*
