@@ -27,6 +27,7 @@
 struct vf_metrics {
     double max_abs, rel, scale;
     double ulp_f16; /* largest error in units of the expected value's last f16 place */
+    double excess;  /* largest |e| beyond what storing as f16 may cost; max_abs where nothing may */
     uint64_t element_count;
     uint64_t mismatch_count; /* elements that by themselves break the gate */
     uint64_t flushed_count;  /* expected f32 subnormals that came back as 0: allowed */
@@ -51,7 +52,9 @@ uint64_t vf_output_bytes(enum mf_dtype dtype, uint64_t element_count);
  * `exact`: values must be equal; zeros of either sign are; an expected value that is subnormal in
  * f32 may be a zero instead. For f16 and bf16 outputs the expected value is rounded to nearest even
  * first. `ulp_f16` (for f16 outputs): |e| is at most so many units in the last place of the f16
- * binade that holds the expected value. `max_abs`: |e| below the bound.
+ * binade that holds the expected value. `max_abs`: |e| below the bound. Both for an f16 output: the
+ * arithmetic is off by less than max_abs, and storing its result by at most the ulps, so |e| less
+ * the ulps is below max_abs; other outputs of that gate store without loss.
  */
 void vf_compare(enum mf_dtype dtype, const void *got, const double *expected, uint64_t count,
                 const struct mf_tolerance *gate, bool non_finite, struct vf_metrics *out);

@@ -45,6 +45,16 @@ struct mf_tolerance vf_family_gate(const struct vf_family *family,
     return gate;
 }
 
+struct mf_tolerance vf_buffer_gate(const struct vf_buffer *buffer,
+                                   const struct mf_tolerance *gate) {
+    struct mf_tolerance own = *gate;
+
+    if (buffer->max_abs > 0) {
+        own.max_abs = stricter(gate->max_abs, buffer->max_abs);
+    }
+    return own;
+}
+
 void vf_problem_release(struct vf_problem *problem) {
     mf_arena_release(&problem->arena);
     *problem = (struct vf_problem){0};

@@ -37,6 +37,7 @@ struct vf_buffer {
     int dtype_index;
     enum mf_dtype dtype;
     bool non_finite; /* outputs: expected values may be infinite or NaN, and must be met */
+    double max_abs;  /* outputs: a bound of its own where it is stricter than the gate's; 0: none */
 };
 
 struct vf_problem {
@@ -75,6 +76,9 @@ const struct vf_family *vf_family_find(const char *reference);
 /* The gate in force: for each metric the stricter of the manifest's and the family's bound. */
 struct mf_tolerance vf_family_gate(const struct vf_family *family,
                                    const struct mf_artifact *artifact);
+
+/* The gate of one output: `gate`, with the buffer's own max_abs where that is stricter. */
+struct mf_tolerance vf_buffer_gate(const struct vf_buffer *buffer, const struct mf_tolerance *gate);
 
 void vf_problem_release(struct vf_problem *problem);
 

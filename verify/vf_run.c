@@ -342,11 +342,12 @@ static void compare_outputs(struct run *run, const struct mf_tolerance *gate,
             continue;
         }
         element_count += buffer->element_count;
-        vf_compare(memory->dtype, memory->first, buffer->expected, buffer->element_count, gate,
+        const struct mf_tolerance own = vf_buffer_gate(buffer, gate);
+        vf_compare(memory->dtype, memory->first, buffer->expected, buffer->element_count, &own,
                    buffer->non_finite, &metrics);
         vf_metrics_merge(&out->metrics, &metrics);
         out->measured = true;
-        if (vf_metrics_pass(&metrics, gate, reason, sizeof reason) ||
+        if (vf_metrics_pass(&metrics, &own, reason, sizeof reason) ||
             out->status != VF_STATUS_PASS) {
             continue;
         }

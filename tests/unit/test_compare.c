@@ -75,6 +75,43 @@ static void test_gate_that_gates_nothing(void **state) {
     assert_true(vf_metrics_pass(&m, &exact, reason, sizeof reason));
 }
 
+/* max_abs beside ulp_f16 bounds what the store of a half cannot explain; f32 is granted nothing. */
+static void test_max_abs_beyond_f16_store(void **state) {
+    static const struct {
+        double expected;
+        uint16_t got;
+        bool pass;
+        double excess;
+    } rows[] = {
+        {1.0, 0x3C00, true, 0},                      /* 1 */
+        {1.0, 0x3C01, true, 0},                      /* one place above */
+        {1.0, 0x3C02, false, 0x1p-10},               /* two places above */
+        {1.0 + 0x1p-10 - 1e-6, 0x3C00, true, 0},     /* rounded down */
+        {1.0 + 0x1p-10 + 5e-5, 0x3C00, true, 5e-5},  /* plus an error of f32 */
+        {1.0 + 0x1p-10 + 2e-4, 0x3C00, false, 2e-4}, /* plus too large a one */
+        {1e-6, 0x0000, true, 1e-6 - 0x1p-24},        /* many places, but tiny */
+    };
+    struct mf_tolerance gate = none();
+    struct vf_metrics m;
+    char reason[512];
+
+    (void)state;
+    gate.max_abs = 1e-4;
+    gate.ulp_f16 = 1;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        vf_compare(MF_DTYPE_F16, &rows[i].got, &rows[i].expected, 1, &gate, false, &m);
+        assert_true(fabs(m.excess - rows[i].excess) < 1e-12);
+        assert_int_equal(m.mismatch_count, !rows[i].pass);
+        assert_int_equal(vf_metrics_pass(&m, &gate, reason, sizeof reason), rows[i].pass);
+    }
+    const float single = 1.0F + 0x1p-10F;
+    vf_compare(MF_DTYPE_F32, &single, &rows[0].expected, 1, &gate, false, &m);
+    assert_false(vf_metrics_pass(&m, &gate, reason, sizeof reason));
+    const uint16_t infinity = 0x7C00;
+    vf_compare(MF_DTYPE_F16, &infinity, &rows[0].expected, 1, &gate, false, &m);
+    assert_false(vf_metrics_pass(&m, &gate, reason, sizeof reason));
+}
+
 /* One wrong element among many must not hide behind an average. */
 static void test_single_wrong_element(void **state) {
     enum { ELEMENTS = 1 << 16 };
@@ -257,6 +294,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_gate_that_gates_nothing),
+        cmocka_unit_test(test_max_abs_beyond_f16_store),
         cmocka_unit_test(test_single_wrong_element),
         cmocka_unit_test(test_non_finite),
         cmocka_unit_test(test_exact_zeros_and_subnormals),
