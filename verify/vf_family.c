@@ -10,6 +10,11 @@ static const struct vf_family *const families[] = {
     &vf_ref_matvec,
     &vf_ref_dequant,
     &vf_ref_matmul,
+    &vf_ref_matvec,        &vf_ref_dequant,   &vf_ref_rms_norm,
+    &vf_ref_add_rms_norm,  &vf_ref_rope_neox, &vf_ref_rope_interleaved,
+    &vf_ref_rms_norm_rope, &vf_ref_softmax,   &vf_ref_swiglu,
+    &vf_ref_geglu,         &vf_ref_add,       &vf_ref_mul,
+    &vf_ref_scale,
 };
 
 const struct vf_family *vf_family_find(const char *reference) {

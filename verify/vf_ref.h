@@ -33,4 +33,34 @@ extern const struct vf_family vf_ref_dequant;
 enum kiln_result vf_dequant_problem(const uint8_t *blocks, uint64_t size_bytes, const float *values,
                                     uint64_t count, bool non_finite, struct vf_problem *out);
 
+/*
+ * Over rows of f32 or f16 activations x[rows][m] (dtypes[0]); x is tensor 0, w[m] is f32, tensor 1.
+ * One row in four is small enough for eps to matter.
+ *   rms_norm: y = x / sqrt(mean(x^2) + eps) * w
+ *   add_rms_norm: s = x + r, y = rms_norm(s), from s before it is rounded
+ */
+extern const struct vf_family vf_ref_rms_norm;
+extern const struct vf_family vf_ref_add_rms_norm;
+
+/* softmax: y = exp(scale x) / sum(exp(scale x)); minus infinity gives 0, in a row of it too. */
+extern const struct vf_family vf_ref_softmax;
+
+/*
+ * rope: x[b][h][t][d], positions i32[t], table f32[position_count][n_rot/2][2] of cosines and
+ * sines; what is behind n_rot is copied, rows of a position outside the table are 0. rms_norm_rope:
+ * the norm over d with w[d], then NeoX pairs.
+ */
+extern const struct vf_family vf_ref_rope_neox;
+extern const struct vf_family vf_ref_rope_interleaved;
+extern const struct vf_family vf_ref_rms_norm_rope;
+
+/* y[count] = f(gate) up; f is g / (1 + exp(-g)) in swiglu, the tanh form of GELU in geglu. */
+extern const struct vf_family vf_ref_swiglu;
+extern const struct vf_family vf_ref_geglu;
+
+/* y[count] = a + b, a b, scale a: rounded once to f32. */
+extern const struct vf_family vf_ref_add;
+extern const struct vf_family vf_ref_mul;
+extern const struct vf_family vf_ref_scale;
+
 #endif /* VF_REF_H */
