@@ -41,6 +41,9 @@ double *vf_activation_output(struct vf_problem *problem, const char *binding, ui
 /* max_abs, and for f16 beside it the one place that rounding a result may cost. */
 struct mf_tolerance vf_activation_gate(const struct mf_artifact *artifact, double max_abs);
 
+/* Makes every fourth row of x[rows][m] so small that eps decides about its norm. */
+void vf_activation_shrink(float *values, uint64_t rows, uint64_t m);
+
 /* values[i] = values[i] / sqrt(mean(values^2) + eps) * w[i] for i in 0..m-1, in f64. */
 void vf_activation_norm(double *values, const float *w, uint64_t m, double eps);
 

@@ -2,15 +2,6 @@
 #include "vf_activation.h"
 #include "vf_ref.h"
 
-/* Every fourth row is so small that eps decides about its result. */
-static void shrink_rows(float *values, uint64_t rows, uint64_t m) {
-    for (uint64_t row = 1; row < rows; row += 4) {
-        for (uint64_t i = 0; i < m; i++) {
-            values[row * m + i] *= 0x1p-8F;
-        }
-    }
-}
-
 static void norm_rows(double *values, const float *w, uint64_t rows, uint64_t m) {
     for (uint64_t row = 0; row < rows; row++) {
         vf_activation_norm(values + row * m, w, m, (double)VF_NORM_EPS);
@@ -29,7 +20,7 @@ static enum kiln_result rms_norm_prepare(const struct vf_case *problem, const en
     if (!x || !w || !y) {
         return vf_activation_no_memory("rms_norm", problem, error);
     }
-    shrink_rows(x, rows, m);
+    vf_activation_shrink(x, rows, m);
     if (vf_activation_input(out, "x", dtypes[0], x, rows * m) != KILN_OK) {
         return vf_activation_no_memory("rms_norm", problem, error);
     }
@@ -57,8 +48,8 @@ static enum kiln_result add_rms_norm_prepare(const struct vf_case *problem,
         return vf_activation_no_memory("add_rms_norm", problem, error);
     }
     out->buffers[0].max_abs = 1e-5; /* s */
-    shrink_rows(x, rows, m);
-    shrink_rows(r, rows, m);
+    vf_activation_shrink(x, rows, m);
+    vf_activation_shrink(r, rows, m);
     if (vf_activation_input(out, "x", dtypes[0], x, rows * m) != KILN_OK ||
         vf_activation_input(out, "r", dtypes[0], r, rows * m) != KILN_OK) {
         return vf_activation_no_memory("add_rms_norm", problem, error);

@@ -105,8 +105,13 @@ static enum kiln_result rope_fill(const struct vf_case *problem, enum mf_dtype d
     float *table = mf_arena_alloc(&out->arena, (size_t)table_count, sizeof *table);
     int32_t *positions = mf_arena_alloc(&out->arena, (size_t)t + 1, sizeof *positions);
 
-    if (!x || !y || !table || !positions ||
-        vf_activation_input(out, "x", dtype, x, rows * d) != KILN_OK) {
+    if (!x || !y || !table || !positions) {
+        return KILN_ERR_MEMORY;
+    }
+    if (w) {
+        vf_activation_shrink(x, rows, d);
+    }
+    if (vf_activation_input(out, "x", dtype, x, rows * d) != KILN_OK) {
         return KILN_ERR_MEMORY;
     }
     fill_table(table, n_rot / 2);

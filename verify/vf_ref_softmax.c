@@ -9,7 +9,7 @@ static const float softmax_scale = 0.375F;
 /* Minus infinity as an attention mask leaves it: in some rows the last quarter, in some all. */
 static void mask_rows(float *values, uint64_t rows, uint64_t m) {
     for (uint64_t row = 0; row < rows; row++) {
-        uint64_t first = row % 3 == 1 ? m - m / 4 : m;
+        uint64_t first = row % 3 == 2 ? m - m / 4 : m;
         first = row % 5 == 4 ? 0 : first;
         for (uint64_t i = first; i < m; i++) {
             values[row * m + i] = -INFINITY;
@@ -17,11 +17,15 @@ static void mask_rows(float *values, uint64_t rows, uint64_t m) {
     }
 }
 
-/* Rows far from 0 on either side: no power may overflow, not all may underflow. */
+/* Rows far from 0 on either side, and rows with one element far above the others: no power may
+ * overflow, not all may underflow. */
 static void shift_rows(float *values, uint64_t rows, uint64_t m) {
     for (uint64_t row = 0; row < rows; row++) {
         for (uint64_t i = 0; i < m && row % 4 >= 2; i++) {
             values[row * m + i] += row % 4 == 2 ? 500.0F : -500.0F;
+        }
+        if (row % 4 == 1) {
+            values[row * m + m - 1] += 400.0F;
         }
     }
 }
