@@ -247,6 +247,7 @@ void vf_metrics_merge(struct vf_metrics *into, const struct vf_metrics *other) {
     into->excess = fmax(into->excess, other->excess);
     into->element_count += other->element_count;
     into->mismatch_count += other->mismatch_count;
+    into->near_count += other->near_count;
     into->flushed_count += other->flushed_count;
     into->non_finite_count += other->non_finite_count;
 }

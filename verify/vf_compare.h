@@ -30,6 +30,7 @@ struct vf_metrics {
     double excess;  /* largest |e| beyond what storing as f16 may cost; max_abs where nothing may */
     uint64_t element_count;
     uint64_t mismatch_count; /* elements that by themselves break the gate */
+    uint64_t near_count;     /* elements that differ as far as the family's judge allows */
     uint64_t flushed_count;  /* expected f32 subnormals that came back as 0: allowed */
     uint64_t non_finite_count;
     uint64_t worst_index; /* element with the largest |e|; non-finite ones first */

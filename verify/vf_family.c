@@ -15,6 +15,8 @@ static const struct vf_family *const families[] = {
     &vf_ref_rms_norm_rope, &vf_ref_softmax,   &vf_ref_swiglu,
     &vf_ref_geglu,         &vf_ref_add,       &vf_ref_mul,
     &vf_ref_scale,
+    &vf_ref_quantize_q8_1,
+    &vf_ref_kv_quantize,
 };
 
 const struct vf_family *vf_family_find(const char *reference) {

@@ -13,16 +13,28 @@
 #define VF_FAMILY_H
 
 #include "vf_case.h"
+#include "vf_compare.h"
 
 #include <kiln/kiln_dispatch.h>
 
 #define VF_BUFFER_MAX 8
 #define VF_PARAM_MAX 8
 
+struct vf_buffer;
+
+/*
+ * Judges an output that values alone cannot judge: blocks, or choices between near-equals. Fills
+ * *out as vf_compare does for an exact gate, but counts what is not equal and still allowed in
+ * near_count. `strict`: the device rounds division as the host does, which allows less.
+ */
+typedef void vf_judge(const struct vf_buffer *buffer, const void *got, bool strict,
+                      struct vf_metrics *out);
+
 /* One storage buffer of a problem. */
 struct vf_buffer {
     const char *binding; /* the manifest's name of the binding, e.g. "weights" */
-    /* Inputs: the bytes (not padded). NULL for outputs. */
+    /* Inputs: the bytes (not padded). Outputs: NULL, or what the buffer holds before the run, as
+     * large as the output; the kernel changes it to what is expected. */
     const void *bytes;
     uint64_t size_bytes;
     /* Inputs that may be split into row windows: the dimension that counts the rows, and the bytes
@@ -38,6 +50,10 @@ struct vf_buffer {
     enum mf_dtype dtype;
     bool non_finite; /* outputs: expected values may be infinite or NaN, and must be met */
     double max_abs;  /* outputs: a bound of its own where it is stricter than the gate's; 0: none */
+    /* Outputs: NULL, or who judges them, exactly, in place of vf_compare and the artifact's gate.
+     * Outputs of type i32 without a judge are compared exactly whatever the gate. */
+    vf_judge *judge;
+    const void *judge_data; /* for the judge; of the problem's arena */
 };
 
 struct vf_problem {

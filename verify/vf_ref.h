@@ -62,5 +62,13 @@ extern const struct vf_family vf_ref_geglu;
 extern const struct vf_family vf_ref_add;
 extern const struct vf_family vf_ref_mul;
 extern const struct vf_family vf_ref_scale;
+ * quantize_q8_1: blocks[rows][k / 32] (q8_1) of x[rows][k] f32; exact where division is, else a
+ * code may differ by 1 and a half by one place. The expected blocks are those of vf_quantize.
+extern const struct vf_family vf_ref_quantize_q8_1;
+ * kv_quantize: row i of x[rows][k] f32 becomes row positions[i] of cache[capacity][k / 32] (q8_0 or
+ * q4_0, dtypes[1]); rows outside the cache are left out, other rows of the cache keep their bits.
+extern const struct vf_family vf_ref_kv_quantize;
+/* Activations for quantisers: pseudo data with blocks of other magnitudes, of zeros, with ties. */
+void vf_quantize_input(float *x, uint64_t count, uint64_t seed);
 
 #endif /* VF_REF_H */
