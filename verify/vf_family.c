@@ -17,6 +17,8 @@ static const struct vf_family *const families[] = {
     &vf_ref_scale,
     &vf_ref_quantize_q8_1,
     &vf_ref_kv_quantize,
+    &vf_ref_matvec,      &vf_ref_dequant,  &vf_ref_quantize_q8_1,
+    &vf_ref_kv_quantize, &vf_ref_get_rows, &vf_ref_copy,
 };
 
 const struct vf_family *vf_family_find(const char *reference) {

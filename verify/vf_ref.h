@@ -68,6 +68,16 @@ extern const struct vf_family vf_ref_quantize_q8_1;
  * kv_quantize: row i of x[rows][k] f32 becomes row positions[i] of cache[capacity][k / 32] (q8_0 or
  * q4_0, dtypes[1]); rows outside the cache are left out, other rows of the cache keep their bits.
 extern const struct vf_family vf_ref_kv_quantize;
+
+/*
+ * get_rows: y[count][k] f32, row i the decoded row ids[i] of weights[rows][k] of dtypes[0], or
+ * zeros for an id that is no row. Every fifth id is none.
+ */
+extern const struct vf_family vf_ref_get_rows;
+
+/* copy: `count` elements of dtypes[0] to dtypes[1], f32 and f16; any half, infinity and NaN too. */
+extern const struct vf_family vf_ref_copy;
+
 /* Activations for quantisers: pseudo data with blocks of other magnitudes, of zeros, with ties. */
 void vf_quantize_input(float *x, uint64_t count, uint64_t seed);
 
