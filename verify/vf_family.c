@@ -6,6 +6,7 @@
 #include <string.h>
 
 /* One line a family. */
+/* clang-format off */
 static const struct vf_family *const families[] = {
     &vf_ref_matvec,
     &vf_ref_dequant,
@@ -19,7 +20,13 @@ static const struct vf_family *const families[] = {
     &vf_ref_kv_quantize,
     &vf_ref_matvec,      &vf_ref_dequant,  &vf_ref_quantize_q8_1,
     &vf_ref_kv_quantize, &vf_ref_get_rows, &vf_ref_copy,
+    &vf_ref_get_rows,
+    &vf_ref_copy,
+    &vf_ref_argmax,
+    &vf_ref_top_k,
+    &vf_ref_moe_route,
 };
+/* clang-format on */
 
 const struct vf_family *vf_family_find(const char *reference) {
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {

@@ -78,6 +78,26 @@ extern const struct vf_family vf_ref_get_rows;
 /* copy: `count` elements of dtypes[0] to dtypes[1], f32 and f16; any half, infinity and NaN too. */
 extern const struct vf_family vf_ref_copy;
 
+/*
+ * argmax: ids[rows] i32, the index of the greatest of x[rows][n] (dtypes[0], f32 or f16), the
+ * lowest of equals, NaN after all others (vf_order.h).
+ */
+extern const struct vf_family vf_ref_argmax;
+
+/*
+ * top_k: values[rows][topk] f32 and ids[rows][topk] i32, the first of that order; slots beyond n
+ * hold -infinity and -1.
+ */
+extern const struct vf_family vf_ref_top_k;
+
+/*
+ * moe_route: ids[tokens][topk] i32, the experts of largest probability, and their weights f32:
+ * softmax over x[tokens][experts], divided by the sum of the chosen ones if `normalise`. Slots
+ * beyond the experts hold -1 and 0. Experts whose probabilities differ by less than 1e-6 of them
+ * may change places, which is counted; equal ones may not: the lower index comes first.
+ */
+extern const struct vf_family vf_ref_moe_route;
+
 /* Activations for quantisers: pseudo data with blocks of other magnitudes, of zeros, with ties. */
 void vf_quantize_input(float *x, uint64_t count, uint64_t seed);
 

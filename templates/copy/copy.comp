@@ -5,7 +5,7 @@
 // halves are read and written as whole words. Copies between equal types move bits.
 
 #include "params.glsl"
-#include "floats.glsl"
+#include "half_bits.glsl"
 #include "dispatch.glsl"
 
 layout(local_size_x = K_WORKGROUP) in;
@@ -22,21 +22,6 @@ layout(set = 0, binding = 1, std430) writeonly buffer Target {
 layout(push_constant) uniform Push {
     uint count;
 };
-
-// NaN stays NaN, which the device's own conversion need not do.
-uint half_bits(uint f32_bits) {
-    if ((f32_bits & 0x7FFFFFFFu) > 0x7F800000u) {
-        return ((f32_bits >> 16) & 0x8000u) | 0x7E00u;
-    }
-    return f32_to_f16(uintBitsToFloat(f32_bits));
-}
-
-uint single_bits(uint f16_bits) {
-    if ((f16_bits & 0x7C00u) == 0x7C00u) { // infinity or NaN
-        return ((f16_bits & 0x8000u) << 16) | 0x7F800000u | ((f16_bits & 0x3FFu) << 13);
-    }
-    return floatBitsToUint(f16_to_f32(f16_bits));
-}
 
 // The two elements of a pair in the source's type; the second is 0 when there is none.
 uvec2 load_pair(uint pair, bool whole) {
