@@ -9,6 +9,7 @@
 /* clang-format off */
 static const struct vf_family *const families[] = {
     &vf_ref_matvec,
+    &vf_ref_matvec_block,
     &vf_ref_dequant,
     &vf_ref_matmul,
     &vf_ref_matvec,        &vf_ref_dequant,   &vf_ref_rms_norm,

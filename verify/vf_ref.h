@@ -8,11 +8,12 @@
 #include "vf_family.h"
 
 /*
- * matvec: y = W x. W[nout][k] raw blocks of dtypes[0], x[k] and y[nout] f32. W is pseudo data of
- * tensor 0 times 0.5, quantised (random blocks for types without a quantiser), x is tensor 1. The
- * expected y is the f64 sum over the decoded f32 weights, k ascending in four interleaved sums.
+ * matvec: y = W x. W[nout][k] raw blocks of dtypes[0], x[k] f32 or q8_1 (dtypes[1]), y[nout] f32. W
+ * and x as in vf_operand.h, x tensor 1. The expected y is the f64 sum over the decoded f32 weights
+ * and the f32 x, also where the kernel gets x as q8_1.
  */
 extern const struct vf_family vf_ref_matvec;
+extern const struct vf_family vf_ref_matvec_block; /* the same with the cases of schedule `block` */
 
 /*
  * matmul: y[t][nout] = x[t][k] W^T, W as in matvec, x (tensor 1) f32 or, rounded, f16 (dtypes[1]).

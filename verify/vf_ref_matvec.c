@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "vf_operand.h"
 #include "vf_pseudo.h"
 #include "vf_ref.h"
 #include "vf_weights.h"
@@ -15,14 +16,34 @@ static uint64_t unit_elements(enum mf_dtype dtype) {
     return info && info->block_elements > 32 ? info->block_elements : 32;
 }
 
+struct shape {
+    uint64_t nout, k;
+    unsigned suites;
+    uint32_t group_limit, window_count;
+};
+
+static enum kiln_result add_shapes(const struct shape *shapes, size_t count,
+                                   struct vf_case_list *list) {
+    enum kiln_result result = KILN_OK;
+
+    for (size_t i = 0; i < count && result == KILN_OK; i++) {
+        const struct vf_case problem = {
+            .dims = {{"nout", shapes[i].nout}, {"k", shapes[i].k}},
+            .dim_count = 2,
+            .suites = shapes[i].suites,
+            .group_limit = shapes[i].group_limit,
+            .window_count = shapes[i].window_count,
+        };
+        result = vf_case_add(list, &problem);
+    }
+    return result;
+}
+
+enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
+
 static enum kiln_result matvec_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
-    enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
     const uint64_t unit = unit_elements(dtypes[0]);
-    const struct {
-        uint64_t nout, k;
-        unsigned suites;
-        uint32_t group_limit, window_count;
-    } rows[] = {
+    const struct shape shapes[] = {
         {512, 256, QUICK | SEEDS | FULL, 0, 0},
         {7, 256, QUICK | SEEDS | FULL, 0, 0},
         {1, 256, SEEDS | FULL, 0, 0},
@@ -39,26 +60,24 @@ static enum kiln_result matvec_list_cases(const enum mf_dtype *dtypes, struct vf
         {0, 256, FULL, 0, 0},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"nout", rows[i].nout}, {"k", rows[i].k}},
-            .dim_count = 2,
-            .suites = rows[i].suites,
-            .group_limit = rows[i].group_limit,
-            .window_count = rows[i].window_count,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return add_shapes(shapes, sizeof shapes / sizeof shapes[0], list);
 }
 
-static double dot(const float *a, const float *b, uint64_t count) {
-    double sums[4] = {0, 0, 0, 0};
-    uint64_t i = 0;
+/* The shapes of wide layers, then row counts that no number of rows a workgroup divides. */
+static enum kiln_result block_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
+    const uint64_t unit = unit_elements(dtypes[0]);
+    const struct shape shapes[] = {
+        {4096, 256, QUICK | SEEDS | FULL, 0, 0},
+        {7, 768, QUICK | SEEDS | FULL, 0, 0},
+        {4096, 4096, SEEDS | FULL, 0, 0},
+        {8192, 8192, SEEDS | FULL, 0, 0},
+        {32768, 2048, SEEDS | FULL, 0, 0},
+        {5, unit, FULL, 0, 0},
+        {3, 33 * unit, FULL, 0, 0},
+        {512, 256, FULL, FOLD_GROUP_LIMIT, 0},
+        {509, 256, FULL, 0, WINDOW_COUNT},
+        {0, 256, FULL, 0, 0},
+    };
 
     for (; i + 4 <= count; i += 4) {
         for (unsigned lane = 0; lane < 4; lane++) {
@@ -69,6 +88,7 @@ static double dot(const float *a, const float *b, uint64_t count) {
         sums[0] += (double)a[i] * (double)b[i];
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return add_shapes(shapes, sizeof shapes / sizeof shapes[0], list);
 }
 
 static enum kiln_result matvec_prepare(const struct vf_case *problem, const enum mf_dtype *dtypes,
@@ -93,16 +113,21 @@ static enum kiln_result matvec_prepare(const struct vf_case *problem, const enum
     vf_pseudo_fill(x, (size_t)k, 1, seed, 1.0F);
     for (uint64_t row = 0; row < nout; row++) {
         result = vf_weights_row(dtypes[0], row, k, seed, weights + row * row_bytes, values);
+        result = vf_operand_row(dtypes[0], row, k, seed, weights + row * row_bytes, values);
         if (result != KILN_OK) {
             return kiln_error_set(error, result, "matvec %s: cannot make weights: %s", problem->id,
                                   kiln_result_string(result));
         }
-        y[row] = dot(values, x, k);
+        y[row] = vf_operand_dot(values, x, k);
     }
     struct vf_buffer *buffer = vf_problem_input(out, "weights", weights, nout * row_bytes);
     buffer->row_dim = "nout";
     buffer->row_bytes = row_bytes;
-    vf_problem_input(out, "x", x, k * sizeof *x);
+    result = vf_operand_activations(out, "x", dtypes[1], x, k);
+    if (result != KILN_OK) {
+        return kiln_error_set(error, result, "matvec %s: cannot make x: %s", problem->id,
+                              kiln_result_string(result));
+    }
     vf_problem_output(out, "y", y, nout);
     return KILN_OK;
 }
@@ -122,9 +147,17 @@ static struct mf_tolerance matvec_ceiling(const struct mf_artifact *artifact) {
     return gate;
 }
 
+const struct vf_family vf_ref_matvec_block = {
+    .reference = "matvec_block",
+    .shared_dtype_count = 2,
+    .list_cases = block_list_cases,
+    .prepare = matvec_prepare,
+    .ceiling = matvec_ceiling,
+};
+
 const struct vf_family vf_ref_matvec = {
     .reference = "matvec",
-    .shared_dtype_count = 1,
+    .shared_dtype_count = 2,
     .list_cases = matvec_list_cases,
     .prepare = matvec_prepare,
     .ceiling = matvec_ceiling,

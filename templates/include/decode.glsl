@@ -22,6 +22,13 @@
 //   float run_scale(uint block, uint run)     the same for SCALE_ELEMENTS consecutive elements
 //   float run_offset(uint block, uint run)    only where DECODE_HAS_OFFSET is defined, else 0
 //
+// Types with DECODE_HAS_SLICES can also be read by slices of 32 elements, two halves of 16 with one
+// scale each, made of 16 bytes that lie together where the layout has such; slice 0 .. BLOCK_SLICES - 1:
+//
+//   uvec2 slice_elements(uint slice)          the first element of either half
+//   void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high)
+//                                             sixteen codes each as packed signed bytes
+//
 // Every product in there is exact in f32 (at most 24 significant bits), so contraction or another
 // order of the factors changes nothing, and scale * code + offset rounds once.
 // docs/decode.md has the reasons and says how to add a type.
@@ -100,6 +107,7 @@
 #endif
 
 #define BLOCK_RUNS (BLOCK_ELEMENTS / RUN_ELEMENTS)
+#define BLOCK_SLICES (BLOCK_ELEMENTS / 32)
 
 #if defined(DECODE_HAS_CODES) && !defined(DECODE_HAS_OWN_RUN)
 void decode_run(uint block, uint run, out vec4 low, out vec4 high) {

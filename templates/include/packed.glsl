@@ -25,6 +25,11 @@ uint packed_subtract(uint a, uint b) {
     return ((a | 0x80808080u) - packed_splat(b)) ^ 0x80808080u;
 }
 
+// The same on 16 bytes.
+uvec4 packed_subtract(uvec4 a, uint b) {
+    return ((a | 0x80808080u) - packed_splat(b)) ^ 0x80808080u;
+}
+
 // Bytes a, negated where bit 0 of the byte of `negative` is set; a of 0..127.
 uint packed_negate_where(uint a, uint negative) {
     return packed_select(packed_mask(negative), (0x80808080u - a) ^ 0x80808080u, a);

@@ -42,6 +42,10 @@
 #define OUT_TYPE_F32 DTYPE_F32
 #define OUT_TYPE_F16 DTYPE_F16
 
+// How a matrix-vector kernel shares out a row (units.glsl).
+#define SCHEDULE_ROW 0   // an invocation takes runs in turn
+#define SCHEDULE_BLOCK 1 // an invocation keeps to one slice of every block
+
 // What a device must have beyond Vulkan 1.1 without optional features.
 #define TIER_PORTABLE 0 // nothing
 #define TIER_SUBGROUP 1 // subgroup arithmetic

@@ -9,21 +9,22 @@
 // Called by all invocations of the workgroup together, any number of times. The order of the
 // additions is fixed, so two runs on one device give the same bits.
 //   portable  a tree in shared memory; K_WORKGROUP is a power of two
-//   subgroup  subgroupAdd, then over the subgroups through shared memory. Any subgroup size does:
+//   subgroup, dp4a
+//             subgroupAdd, then over the subgroups through shared memory. Any subgroup size does:
 //             the workgroup may be smaller than a subgroup, and the last subgroup partly filled.
 #ifndef REDUCE_GLSL
 #define REDUCE_GLSL
 
 #include "params.glsl"
 
-#if K_TIER == TIER_SUBGROUP
+#if K_TIER == TIER_SUBGROUP || K_TIER == TIER_DP4A
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
 
 shared float reduce_partial[REDUCE_VALUES * K_WORKGROUP];
 
-#if K_TIER == TIER_SUBGROUP
+#if K_TIER == TIER_SUBGROUP || K_TIER == TIER_DP4A
 
 void reduce_sum(inout float values[REDUCE_VALUES]) {
     barrier(); // an earlier call may still be reading

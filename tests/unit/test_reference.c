@@ -65,11 +65,11 @@ static void test_matvec_values(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct vf_case kase = {
             .id = "test", .dims = {{"nout", rows[i].nout}, {"k", rows[i].k}}, .dim_count = 2};
+        const enum mf_dtype dtypes[] = {rows[i].dtype, MF_DTYPE_F32};
         struct vf_problem problem = {0};
         struct kiln_error error = {0};
 
-        assert_int_equal(family->prepare(&kase, &rows[i].dtype, rows[i].seed, &problem, &error),
-                         KILN_OK);
+        assert_int_equal(family->prepare(&kase, dtypes, rows[i].seed, &problem, &error), KILN_OK);
         const struct vf_buffer *y = buffer_named(&problem, "y");
         assert_int_equal(y->element_count, rows[i].nout);
         for (size_t r = 0; r < rows[i].nout; r++) {
@@ -100,7 +100,8 @@ static void test_matvec_every_dtype(void **state) {
             continue;
         }
         weights++;
-        assert_int_equal(family->prepare(&kase, &table[i].dtype, 3, &problem, NULL), KILN_OK);
+        const enum mf_dtype dtypes[] = {table[i].dtype, MF_DTYPE_F32};
+        assert_int_equal(family->prepare(&kase, dtypes, 3, &problem, NULL), KILN_OK);
         const struct vf_buffer *w = buffer_named(&problem, "weights");
         const struct vf_buffer *x = buffer_named(&problem, "x");
         const struct vf_buffer *y = buffer_named(&problem, "y");
@@ -122,6 +123,33 @@ static void test_matvec_every_dtype(void **state) {
         vf_problem_release(&problem);
     }
     assert_int_equal(weights, 28);
+}
+
+/* q8_1 activations: the kernel gets blocks, the expected y stays that of the f32 x. */
+static void test_matvec_q8_1(void **state) {
+    static const enum mf_dtype plain[] = {MF_DTYPE_Q4_K, MF_DTYPE_F32};
+    static const enum mf_dtype quantised[] = {MF_DTYPE_Q4_K, MF_DTYPE_Q8_1};
+    const struct vf_case kase = {.id = "test", .dims = {{"nout", 4}, {"k", 512}}, .dim_count = 2};
+    const struct vf_family *family = vf_family_find("matvec");
+    struct vf_problem problems[2] = {{.buffer_count = 0}, {.buffer_count = 0}};
+    float values[512];
+
+    (void)state;
+    assert_int_equal(family->prepare(&kase, plain, 3, &problems[0], NULL), KILN_OK);
+    assert_int_equal(family->prepare(&kase, quantised, 3, &problems[1], NULL), KILN_OK);
+    const float *x = buffer_named(&problems[0], "x")->bytes;
+    const struct vf_buffer *blocks = buffer_named(&problems[1], "x");
+    assert_int_equal(blocks->size_bytes, 512 / 32 * 36);
+    assert_int_equal(vf_decode(MF_DTYPE_Q8_1, blocks->bytes, 512, values), KILN_OK);
+    for (size_t i = 0; i < 512; i++) {
+        assert_true(fabsf(values[i] - x[i]) < 1.0F / 200);
+    }
+    for (size_t row = 0; row < 4; row++) {
+        assert_true(buffer_named(&problems[0], "y")->expected[row] ==
+                    buffer_named(&problems[1], "y")->expected[row]);
+    }
+    vf_problem_release(&problems[0]);
+    vf_problem_release(&problems[1]);
 }
 
 static void test_dequant_blocks(void **state) {
@@ -167,7 +195,8 @@ static void test_deterministic(void **state) {
     static const struct vf_case cases[] = {
         {.id = "a", .dims = {{"nout", 5}, {"k", 256}}, .dim_count = 2},
         {.id = "b", .dims = {{"count", 1024}}, .dim_count = 1}};
-    static const enum mf_dtype dtypes[] = {MF_DTYPE_Q4_K, MF_DTYPE_IQ2_XXS};
+    static const enum mf_dtype dtypes[][2] = {{MF_DTYPE_Q4_K, MF_DTYPE_F32},
+                                              {MF_DTYPE_IQ2_XXS, MF_DTYPE_F32}};
 
     (void)state;
     for (size_t n = 0; n < 2; n++) {
@@ -175,7 +204,7 @@ static void test_deterministic(void **state) {
             struct vf_problem p[3] = {{.buffer_count = 0}};
             const struct vf_family *family = vf_family_find(names[n]);
             for (size_t i = 0; i < 3; i++) {
-                assert_int_equal(family->prepare(&cases[n], &dtypes[d], i == 2, &p[i], NULL),
+                assert_int_equal(family->prepare(&cases[n], dtypes[d], i == 2, &p[i], NULL),
                                  KILN_OK);
             }
             const struct vf_buffer *a = &p[0].buffers[0];
@@ -219,9 +248,9 @@ static void test_gate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matvec_values),  cmocka_unit_test(test_matvec_every_dtype),
-        cmocka_unit_test(test_dequant_blocks), cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_matvec_values), cmocka_unit_test(test_matvec_every_dtype),
+        cmocka_unit_test(test_matvec_q8_1),   cmocka_unit_test(test_dequant_blocks),
+        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_gate),
     };
     return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
 }

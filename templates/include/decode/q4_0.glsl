@@ -6,6 +6,7 @@
 #define BLOCK_BYTES 18
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
+#define DECODE_HAS_SLICES
 
 float run_scale(uint block, uint run) {
     return f16_to_f32(load_u16(block));
@@ -15,4 +16,14 @@ uvec2 run_codes(uint block, uint run) {
     uvec2 bytes = load_u32x2_unaligned(block + 2u + 8u * (run & 1u));
     uvec2 nibbles = (bytes >> (4u * (run >> 1))) & 0x0F0F0F0Fu;
     return uvec2(packed_subtract(nibbles.x, 8u), packed_subtract(nibbles.y, 8u));
+}
+
+uvec2 slice_elements(uint slice) {
+    return uvec2(0u, 16u);
+}
+
+void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uvec4 bytes = load_u32x4_unaligned(block + 2u);
+    low = packed_subtract(bytes & 0x0F0F0F0Fu, 8u);
+    high = packed_subtract((bytes >> 4) & 0x0F0F0F0Fu, 8u);
 }

@@ -8,6 +8,7 @@
 #define BLOCK_BYTES 144
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
+#define DECODE_HAS_SLICES
 #define DECODE_HAS_OFFSET
 
 #include "k_scales.glsl"
@@ -23,4 +24,16 @@ float run_offset(uint block, uint run) {
 uvec2 run_codes(uint block, uint run) {
     uvec2 bytes = load_u32x2(block + 16u + 32u * (run >> 3) + 8u * (run & 3u));
     return (bytes >> (run & 4u)) & 0x0F0F0F0Fu;
+}
+
+// Slice s: 16 bytes of qs from 16s on. Their low nibbles are elements of group 2(s / 2), their high
+// nibbles those of the next group.
+uvec2 slice_elements(uint slice) {
+    return 64u * (slice >> 1) + 16u * (slice & 1u) + uvec2(0u, 32u);
+}
+
+void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uvec4 bytes = load_u32x4(block + 16u + 16u * slice);
+    low = bytes & 0x0F0F0F0Fu;
+    high = (bytes >> 4) & 0x0F0F0F0Fu;
 }

@@ -8,6 +8,7 @@
 #define BLOCK_BYTES 210
 #define SCALE_ELEMENTS 16
 #define DECODE_HAS_CODES
+#define DECODE_HAS_SLICES
 
 float run_scale(uint block, uint run) {
     return f16_to_f32(load_u16(block + 208u)) * float(load_i8(block + 192u + (run >> 1)));
@@ -21,4 +22,18 @@ uvec2 run_codes(uint block, uint run) {
     uvec2 high = (high_bytes >> (2u * ((run >> 2) & 3u))) & 0x03030303u;
     uvec2 codes = low | (high << 4);
     return uvec2(packed_subtract(codes.x, 32u), packed_subtract(codes.y, 32u));
+}
+
+// Slice s: 16 bytes of ql from 16s on. Their low nibbles are elements of r < 64, their high nibbles
+// those 64 further on; the upper bits of both are in the same 16 bytes of qh.
+uvec2 slice_elements(uint slice) {
+    return 128u * (slice >> 2) + 16u * (slice & 3u) + uvec2(0u, 64u);
+}
+
+void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uvec4 nibbles = load_u32x4_unaligned(block + 16u * slice);
+    uvec4 pairs = load_u32x4_unaligned(block + 128u + 32u * (slice >> 2) + 16u * (slice & 1u));
+    pairs >>= slice & 2u;
+    low = packed_subtract((nibbles & 0x0F0F0F0Fu) | ((pairs & 0x03030303u) << 4), 32u);
+    high = packed_subtract(((nibbles >> 4) & 0x0F0F0F0Fu) | (pairs & 0x30303030u), 32u);
 }
