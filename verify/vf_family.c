@@ -10,6 +10,7 @@
 static const struct vf_family *const families[] = {
     &vf_ref_matvec,
     &vf_ref_matvec_block,
+    &vf_ref_matvec_id,
     &vf_ref_dequant,
     &vf_ref_matmul,
     &vf_ref_matvec,        &vf_ref_dequant,   &vf_ref_rms_norm,

@@ -20,6 +20,10 @@ extern const struct vf_family vf_ref_matvec_block; /* the same with the cases of
  * The expected y is the f64 sum over the decoded f32 weights, k ascending.
  */
 extern const struct vf_family vf_ref_matmul;
+ * matvec_id: y[t][topk][nout] f32 = W[ids[t][topk]] x, W[experts][nout][k] and x[t][slots][k] (f32
+ * or q8_1) as in matvec, ids i32 tensor 2. From two tokens on some ids are out of range and give
+ * zeros; experts that no id names have NaN scales. Weights may be split into windows of experts.
+extern const struct vf_family vf_ref_matvec_id;
 
 /*
  * dequant: values[count] (f32 or f16, dtypes[1]) of raw blocks of dtypes[0]. Every field of a block

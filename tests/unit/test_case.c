@@ -86,6 +86,43 @@ static void test_matvec_cases(void **state) {
     }
 }
 
+/* Families whose cases do not depend on the weight type: the design's rows are in suite full. */
+static void test_other_cases(void **state) {
+    static const struct {
+        const char *reference;
+        const char *seeds[8];
+    } rows[] = {
+        {"matvec_block", {"4096x4096", "4096x256", "8192x8192", "32768x2048"}},
+        {"matvec_id",
+         {"8x256x256x2x2x1", "8x256x256x2x2x2", "16x512x256x3x4x1", "4x768x512x1x2x1",
+          "128x768x2048x1x8x1", "128x2048x768x1x8x8"}},
+    };
+    static const enum mf_dtype dtypes[] = {MF_DTYPE_Q4_K, MF_DTYPE_Q8_1};
+
+    (void)state;
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        struct mf_arena arena = {0};
+        struct vf_case_list list = {.arena = &arena};
+        size_t quick = 0;
+
+        assert_int_equal(vf_family_find(rows[r].reference)->list_cases(dtypes, &list), KILN_OK);
+        for (size_t s = 0; s < COUNT(rows[r].seeds) && rows[r].seeds[s]; s++) {
+            size_t at = 0;
+            while (at < list.count && strcmp(list.cases[at].id, rows[r].seeds[s]) != 0) {
+                at++;
+            }
+            assert_true(at < list.count);
+            assert_true(list.cases[at].suites & VF_SUITE_SEEDS);
+        }
+        for (size_t i = 0; i < list.count; i++) {
+            assert_true(list.cases[i].suites & VF_SUITE_FULL);
+            quick += (list.cases[i].suites & VF_SUITE_QUICK) != 0;
+        }
+        assert_int_equal(quick, 2);
+        mf_arena_release(&arena);
+    }
+}
+
 static void test_fits(void **state) {
     static const struct mf_push push[] = {{"nout", 0, 4, MF_SCALAR_U32},
                                           {"row_first", 4, 4, MF_SCALAR_U32}};
@@ -281,13 +318,10 @@ static void test_replay_line(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_add),
-        cmocka_unit_test(test_matvec_cases),
-        cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_plan_filter_and_replay),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_replay_line),
+        cmocka_unit_test(test_add),         cmocka_unit_test(test_matvec_cases),
+        cmocka_unit_test(test_other_cases), cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_plan),        cmocka_unit_test(test_plan_filter_and_replay),
+        cmocka_unit_test(test_options),     cmocka_unit_test(test_replay_line),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests_name("case", tests, NULL, NULL);

@@ -152,6 +152,53 @@ static void test_matvec_q8_1(void **state) {
     vf_problem_release(&problems[1]);
 }
 
+/* Each pair in plain order over the bytes the kernel gets; ids out of range give zeros. */
+static void test_matvec_id(void **state) {
+    enum { EXPERTS = 5, NOUT = 7, K = 256, T = 3, TOPK = 2 };
+    static const enum mf_dtype dtypes[] = {MF_DTYPE_Q4_0, MF_DTYPE_F32};
+    const struct vf_family *family = vf_family_find("matvec_id");
+    size_t out_of_range = 0;
+
+    (void)state;
+    for (uint64_t slots = 1; slots <= TOPK; slots++) {
+        const struct vf_case kase = {.id = "test",
+                                     .dims = {{"experts", EXPERTS},
+                                              {"nout", NOUT},
+                                              {"k", K},
+                                              {"t", T},
+                                              {"topk", TOPK},
+                                              {"slots", slots}},
+                                     .dim_count = 6};
+        struct vf_problem problem = {0};
+        float values[K];
+
+        assert_int_equal(family->prepare(&kase, dtypes, 3, &problem, NULL), KILN_OK);
+        const struct vf_buffer *w = buffer_named(&problem, "weights");
+        const struct vf_buffer *x = buffer_named(&problem, "x");
+        const int32_t *ids = buffer_named(&problem, "ids")->bytes;
+        const double *y = buffer_named(&problem, "y")->expected;
+        assert_int_equal(x->size_bytes, T * slots * K * 4);
+        assert_int_equal(w->size_bytes, EXPERTS * w->row_bytes);
+        assert_string_equal(w->row_dim, "experts");
+        for (size_t i = 0; i < T * TOPK * NOUT; i++) {
+            const size_t pair = i / NOUT;
+            const size_t x_row = pair / TOPK * slots + (slots == 1 ? 0 : pair % TOPK);
+            const bool exists = ids[pair] >= 0 && ids[pair] < EXPERTS;
+            const size_t row = exists ? (size_t)ids[pair] * NOUT + i % NOUT : 0;
+            double sum = 0;
+            vf_decode(dtypes[0], (const uint8_t *)w->bytes + row * (w->row_bytes / NOUT), K,
+                      values);
+            for (size_t c = 0; c < K && exists; c++) {
+                sum += (double)values[c] * (double)((const float *)x->bytes)[x_row * K + c];
+            }
+            out_of_range += !exists;
+            assert_true(fabs(sum - y[i]) < 1e-12);
+        }
+        vf_problem_release(&problem);
+    }
+    assert_int_equal(out_of_range, 2 * 3 * NOUT);
+}
+
 static void test_dequant_blocks(void **state) {
     size_t count = 0;
     const struct mf_dtype_info *table = mf_dtype_table(&count);
@@ -235,6 +282,16 @@ static void test_gate(void **state) {
     artifact.tier = "dp4a";
     gate = vf_family_gate(matvec, &artifact);
     assert_true(gate.max_abs < 0 && gate.rel == 2e-2);
+    artifact.schedule = "block_w64r1";
+    gate = vf_family_gate(matvec, &artifact);
+    assert_true(gate.rel < 0 && gate.scale == 1e-2);
+    gate = vf_family_gate(vf_family_find("matvec_id"), &artifact);
+    assert_true(gate.rel < 0 && gate.scale == 1e-2);
+    artifact.tier = "portable";
+    gate = vf_family_gate(matvec, &artifact);
+    assert_true(gate.rel == 3e-3 && gate.max_abs < 0);
+    gate = vf_family_gate(vf_family_find("matvec_id"), &artifact);
+    assert_true(gate.scale == 1e-3 && gate.max_abs < 0);
     artifact.dtypes = f16;
     artifact.dtype_count = 2;
     artifact.tolerance.ulp_f16 = 9;
@@ -248,9 +305,10 @@ static void test_gate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matvec_values), cmocka_unit_test(test_matvec_every_dtype),
-        cmocka_unit_test(test_matvec_q8_1),   cmocka_unit_test(test_dequant_blocks),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_matvec_values),  cmocka_unit_test(test_matvec_every_dtype),
+        cmocka_unit_test(test_matvec_q8_1),    cmocka_unit_test(test_matvec_id),
+        cmocka_unit_test(test_dequant_blocks), cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_gate),
     };
     return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
 }
