@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Little-endian fields at byte offsets of the storage buffer `uint weights[]`, which the including
-// template declares first.
+// template declares first; one that reads several buffers defines WEIGHT_WORD(index) instead.
 //
 // Blocks need not be aligned to words: 34 bytes (Q8_0) put every other block on a half word, 17
 // bytes (MXFP4) put them anywhere. Only 32-bit loads are used, and only of words that hold at least
@@ -9,27 +9,31 @@
 #ifndef BYTES_GLSL
 #define BYTES_GLSL
 
+#ifndef WEIGHT_WORD
+#define WEIGHT_WORD(index) weights[index]
+#endif
+
 uint load_u8(uint offset) {
-    return bitfieldExtract(weights[offset >> 2], int(offset & 3u) * 8, 8);
+    return bitfieldExtract(WEIGHT_WORD(offset >> 2), int(offset & 3u) * 8, 8);
 }
 
 int load_i8(uint offset) {
-    return bitfieldExtract(int(weights[offset >> 2]), int(offset & 3u) * 8, 8);
+    return bitfieldExtract(int(WEIGHT_WORD(offset >> 2)), int(offset & 3u) * 8, 8);
 }
 
 // offset: a multiple of 2.
 uint load_u16(uint offset) {
-    return bitfieldExtract(weights[offset >> 2], int(offset & 2u) * 8, 16);
+    return bitfieldExtract(WEIGHT_WORD(offset >> 2), int(offset & 2u) * 8, 16);
 }
 
 // offset: a multiple of 4.
 uint load_u32(uint offset) {
-    return weights[offset >> 2];
+    return WEIGHT_WORD(offset >> 2);
 }
 
 // The 8 bytes at offset, a multiple of 4.
 uvec2 load_u32x2(uint offset) {
-    return uvec2(weights[offset >> 2], weights[(offset >> 2) + 1u]);
+    return uvec2(WEIGHT_WORD(offset >> 2), WEIGHT_WORD((offset >> 2) + 1u));
 }
 
 // The 16 bytes at offset, a multiple of 4: adjacent loads, which compilers merge where they can.
@@ -46,15 +50,16 @@ uint funnel_shift(uint low, uint high, uint shift) {
 
 // Any offset. The second word is the one with the last byte, the first one again if aligned.
 uint load_u32_unaligned(uint offset) {
-    return funnel_shift(weights[offset >> 2], weights[(offset + 3u) >> 2], (offset & 3u) * 8u);
+    return funnel_shift(WEIGHT_WORD(offset >> 2), WEIGHT_WORD((offset + 3u) >> 2),
+                        (offset & 3u) * 8u);
 }
 
 // The 8 bytes at any offset.
 uvec2 load_u32x2_unaligned(uint offset) {
     uint shift = (offset & 3u) * 8u;
-    uint middle = weights[(offset >> 2) + 1u];
-    return uvec2(funnel_shift(weights[offset >> 2], middle, shift),
-                 funnel_shift(middle, weights[(offset + 7u) >> 2], shift));
+    uint middle = WEIGHT_WORD((offset >> 2) + 1u);
+    return uvec2(funnel_shift(WEIGHT_WORD(offset >> 2), middle, shift),
+                 funnel_shift(middle, WEIGHT_WORD((offset + 7u) >> 2), shift));
 }
 
 // The 16 bytes at any offset.
