@@ -27,6 +27,7 @@ static const struct vf_family *const families[] = {
     &vf_ref_argmax,
     &vf_ref_top_k,
     &vf_ref_moe_route,
+    &vf_ref_flash_attn,
 };
 /* clang-format on */
 

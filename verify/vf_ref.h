@@ -105,5 +105,8 @@ extern const struct vf_family vf_ref_moe_route;
 
 /* Activations for quantisers: pseudo data with blocks of other magnitudes, of zeros, with ties. */
 void vf_quantize_input(float *x, uint64_t count, uint64_t seed);
+ * flash_attn: o = softmax(scale q k^T + mask) v. q and o f32 [bh][lq][d], k and v of dtypes[0]
+ * [bh][lk][d], scale 1/sqrt(d); q, k, v and the mask are tensors 0 to 3.
+extern const struct vf_family vf_ref_flash_attn;
 
 #endif /* VF_REF_H */
