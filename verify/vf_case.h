@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VF_DIM_MAX 6
+#define VF_DIM_MAX 8
 #define VF_CASE_ID_BYTES 96
 
 /* Bits of vf_case.suites: design table's cases (seeds), the smallest ones (quick), all (full). */
@@ -28,7 +28,9 @@ struct vf_case {
     char id[VF_CASE_ID_BYTES];      /* set by vf_case_add */
     struct mf_dim dims[VF_DIM_MAX]; /* names have static storage */
     size_t dim_count;
-    unsigned suites;       /* VF_SUITE_* bits */
+    size_t
+        data_dim_count; /* the last dims: they shape the data, and the artifact has none of them */
+    unsigned suites;    /* VF_SUITE_* bits */
     uint32_t group_limit;  /* injected limit on the groups of an axis; 0: the device's own */
     uint32_t window_count; /* weights are split into at least so many row windows; 0: as needed */
 };

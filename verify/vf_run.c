@@ -192,7 +192,7 @@ static enum kiln_result dispatch(struct run *run, bool wide, struct kiln_error *
                               .ranges = ranges,
                               .range_count = run->problem->buffer_count,
                               .dims = run->kase->dims,
-                              .dim_count = run->kase->dim_count,
+                              .dim_count = run->kase->dim_count - run->kase->data_dim_count,
                               .params = run->problem->params,
                               .param_count = run->problem->param_count,
                               .limits = &run->limits};
