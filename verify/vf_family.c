@@ -28,6 +28,9 @@ static const struct vf_family *const families[] = {
     &vf_ref_top_k,
     &vf_ref_moe_route,
     &vf_ref_flash_attn,
+    &vf_ref_sdpa,
+    &vf_ref_sdpa_split,
+    &vf_ref_sdpa_combine,
 };
 /* clang-format on */
 

@@ -109,4 +109,18 @@ void vf_quantize_input(float *x, uint64_t count, uint64_t seed);
  * [bh][lk][d], scale 1/sqrt(d); q, k, v and the mask are tensors 0 to 3.
 extern const struct vf_family vf_ref_flash_attn;
 
+/*
+ * sdpa: o = softmax(scale q k^T) v with grouped queries. q and o f32 [h][lq][d], scale 1/sqrt(d).
+ * The caches, of dtypes[0], have room for `capacity` keys: [kv][capacity][d]; where capacity is no
+ * multiple of 16 the values are token-major with eight more elements a row,
+ * [capacity][kv * d + 8]. All that is no valid key or value is NaN.
+ */
+extern const struct vf_family vf_ref_sdpa;
+
+/* The same problem's part s of `splits`: keys s c .. s c + c - 1, c = ceil(lk / splits). */
+extern const struct vf_family vf_ref_sdpa_split;
+
+/* f64 parts of that problem, rounded to f32, to the o of all its keys at once. */
+extern const struct vf_family vf_ref_sdpa_combine;
+
 #endif /* VF_REF_H */
