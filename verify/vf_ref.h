@@ -8,22 +8,10 @@
 #include "vf_family.h"
 
 /*
- * matvec: y = W x. W[nout][k] raw blocks of dtypes[0], x[k] f32 or q8_1 (dtypes[1]), y[nout] f32. W
- * and x as in vf_operand.h, x tensor 1. The expected y is the f64 sum over the decoded f32 weights
- * and the f32 x, also where the kernel gets x as q8_1.
- */
-extern const struct vf_family vf_ref_matvec;
-extern const struct vf_family vf_ref_matvec_block; /* the same with the cases of schedule `block` */
-
-/*
  * matmul: y[t][nout] = x[t][k] W^T, W as in matvec, x (tensor 1) f32 or, rounded, f16 (dtypes[1]).
  * The expected y is the f64 sum over the decoded f32 weights, k ascending.
  */
 extern const struct vf_family vf_ref_matmul;
- * matvec_id: y[t][topk][nout] f32 = W[ids[t][topk]] x, W[experts][nout][k] and x[t][slots][k] (f32
- * or q8_1) as in matvec, ids i32 tensor 2. From two tokens on some ids are out of range and give
- * zeros; experts that no id names have NaN scales. Weights may be split into windows of experts.
-extern const struct vf_family vf_ref_matvec_id;
 
 /*
  * dequant: values[count] (f32 or f16, dtypes[1]) of raw blocks of dtypes[0]. Every field of a block
@@ -67,11 +55,17 @@ extern const struct vf_family vf_ref_geglu;
 extern const struct vf_family vf_ref_add;
 extern const struct vf_family vf_ref_mul;
 extern const struct vf_family vf_ref_scale;
+
+/*
  * quantize_q8_1: blocks[rows][k / 32] (q8_1) of x[rows][k] f32; exact where division is, else a
  * code may differ by 1 and a half by one place. The expected blocks are those of vf_quantize.
+ */
 extern const struct vf_family vf_ref_quantize_q8_1;
+
+/*
  * kv_quantize: row i of x[rows][k] f32 becomes row positions[i] of cache[capacity][k / 32] (q8_0 or
  * q4_0, dtypes[1]); rows outside the cache are left out, other rows of the cache keep their bits.
+ */
 extern const struct vf_family vf_ref_kv_quantize;
 
 /*
@@ -105,8 +99,26 @@ extern const struct vf_family vf_ref_moe_route;
 
 /* Activations for quantisers: pseudo data with blocks of other magnitudes, of zeros, with ties. */
 void vf_quantize_input(float *x, uint64_t count, uint64_t seed);
+
+/*
+ * matvec: y = W x. W[nout][k] raw blocks of dtypes[0], x[k] f32 or q8_1 (dtypes[1]), y[nout] f32. W
+ * and x as in vf_operand.h, x tensor 1. The expected y is the f64 sum over the decoded f32 weights
+ * and the f32 x, also where the kernel gets x as q8_1.
+ */
+extern const struct vf_family vf_ref_matvec;
+extern const struct vf_family vf_ref_matvec_block; /* the same with the cases of schedule `block` */
+
+/*
+ * matvec_id: y[t][topk][nout] f32 = W[ids[t][topk]] x, W[experts][nout][k] and x[t][slots][k] (f32
+ * or q8_1) as in matvec, ids i32 tensor 2. From two tokens on some ids are out of range and give
+ * zeros; experts that no id names have NaN scales. Weights may be split into windows of experts.
+ */
+extern const struct vf_family vf_ref_matvec_id;
+
+/*
  * flash_attn: o = softmax(scale q k^T + mask) v. q and o f32 [bh][lq][d], k and v of dtypes[0]
  * [bh][lk][d], scale 1/sqrt(d); q, k, v and the mask are tensors 0 to 3.
+ */
 extern const struct vf_family vf_ref_flash_attn;
 
 /*

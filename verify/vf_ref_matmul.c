@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vf_f16.h"
+#include "vf_operand.h"
 #include "vf_pseudo.h"
 #include "vf_ref.h"
-#include "vf_weights.h"
 
 #include <string.h>
 
@@ -123,7 +123,7 @@ static enum kiln_result multiply(const struct matmul *m) {
         const uint64_t row_count = m->nout - first < SIDE ? m->nout - first : SIDE;
         for (uint64_t i = 0; i < row_count; i++) {
             const enum kiln_result result =
-                vf_weights_row(m->dtype, first + i, m->k, m->seed,
+                vf_operand_row(m->dtype, first + i, m->k, m->seed,
                                m->weights + (first + i) * m->row_bytes, m->rows + i * m->k);
             if (result != KILN_OK) {
                 return result;

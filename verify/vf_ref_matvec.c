@@ -2,7 +2,6 @@
 #include "vf_operand.h"
 #include "vf_pseudo.h"
 #include "vf_ref.h"
-#include "vf_weights.h"
 
 #include <string.h>
 
@@ -79,15 +78,6 @@ static enum kiln_result block_list_cases(const enum mf_dtype *dtypes, struct vf_
         {0, 256, FULL, 0, 0},
     };
 
-    for (; i + 4 <= count; i += 4) {
-        for (unsigned lane = 0; lane < 4; lane++) {
-            sums[lane] += (double)a[i + lane] * (double)b[i + lane];
-        }
-    }
-    for (; i < count; i++) {
-        sums[0] += (double)a[i] * (double)b[i];
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     return add_shapes(shapes, sizeof shapes / sizeof shapes[0], list);
 }
 
@@ -112,7 +102,6 @@ static enum kiln_result matvec_prepare(const struct vf_case *problem, const enum
     }
     vf_pseudo_fill(x, (size_t)k, 1, seed, 1.0F);
     for (uint64_t row = 0; row < nout; row++) {
-        result = vf_weights_row(dtypes[0], row, k, seed, weights + row * row_bytes, values);
         result = vf_operand_row(dtypes[0], row, k, seed, weights + row * row_bytes, values);
         if (result != KILN_OK) {
             return kiln_error_set(error, result, "matvec %s: cannot make weights: %s", problem->id,

@@ -341,7 +341,7 @@ static bool divides_exactly(const struct vf_device *device) {
 static struct mf_tolerance measure(const struct run *run, const struct binding_memory *memory,
                                    const struct mf_tolerance *gate, struct vf_metrics *out) {
     const struct vf_buffer *buffer = memory->buffer;
-    struct mf_tolerance own = *gate;
+    struct mf_tolerance own = vf_buffer_gate(buffer, gate);
 
     if (buffer->judge || memory->dtype == MF_DTYPE_I32) {
         own = vf_tolerance_none();
@@ -372,9 +372,6 @@ static void compare_outputs(struct run *run, const struct mf_tolerance *gate,
             continue;
         }
         element_count += buffer->element_count;
-        const struct mf_tolerance own = vf_buffer_gate(buffer, gate);
-        vf_compare(memory->dtype, memory->first, buffer->expected, buffer->element_count, &own,
-                   buffer->non_finite, &metrics);
         const struct mf_tolerance own = measure(run, memory, gate, &metrics);
         vf_metrics_merge(&out->metrics, &metrics);
         out->measured = true;

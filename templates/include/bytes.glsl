@@ -39,7 +39,7 @@ uvec2 load_u32x2(uint offset) {
 // The 16 bytes at offset, a multiple of 4: adjacent loads, which compilers merge where they can.
 uvec4 load_u32x4(uint offset) {
     uint word = offset >> 2;
-    return uvec4(weights[word], weights[word + 1u], weights[word + 2u], weights[word + 3u]);
+    return uvec4(WEIGHT_WORD(word), WEIGHT_WORD(word + 1u), WEIGHT_WORD(word + 2u), WEIGHT_WORD(word + 3u));
 }
 
 // The word that starts `shift` bits (0, 8, 16 or 24) into the pair (low, high). The left shift is
@@ -66,7 +66,7 @@ uvec2 load_u32x2_unaligned(uint offset) {
 uvec4 load_u32x4_unaligned(uint offset) {
     uint shift = (offset & 3u) * 8u;
     uvec4 words = load_u32x4(offset & ~3u);
-    uint last = weights[(offset + 15u) >> 2];
+    uint last = WEIGHT_WORD((offset + 15u) >> 2);
     return uvec4(funnel_shift(words.x, words.y, shift), funnel_shift(words.y, words.z, shift),
                  funnel_shift(words.z, words.w, shift), funnel_shift(words.w, last, shift));
 }

@@ -42,9 +42,10 @@
 #define OUT_TYPE_F32 DTYPE_F32
 #define OUT_TYPE_F16 DTYPE_F16
 
-// How a matrix-vector kernel shares out a row (units.glsl).
-#define SCHEDULE_ROW 0   // an invocation takes runs in turn
-#define SCHEDULE_BLOCK 1 // an invocation keeps to one slice of every block
+// How a kernel shares out its work.
+#define SCHEDULE_ROW 0   // matvec (units.glsl): an invocation takes runs in turn
+#define SCHEDULE_BLOCK 1 // matvec: an invocation keeps to one slice of every block; sdpa: all keys
+#define SCHEDULE_SPLIT 2 // sdpa: a range of the keys
 
 // What a device must have beyond Vulkan 1.1 without optional features.
 #define TIER_PORTABLE 0 // nothing

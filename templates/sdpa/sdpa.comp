@@ -10,8 +10,6 @@
 // equal parts of the keys (`split`): what sdpa_combine needs to put the parts together. See
 // attention.glsl.
 
-#define SCHEDULE_BLOCK 0
-#define SCHEDULE_SPLIT 1
 #define K_QUERIES 1
 #include "attention.glsl"
 #include "dispatch.glsl"
