@@ -18,7 +18,8 @@
 //
 // The template includes this at its top: the subgroup tier switches extensions on.
 //   portable  maxima and sums of a block through shared memory
-//   subgroup  clusters of four invocations, which every subgroup of at least four has
+//   subgroup  clusters of four invocations, which every subgroup of at least four has; a subgroup is
+//             consecutive invocations of the workgroup
 #ifndef QUANTIZE_GLSL
 #define QUANTIZE_GLSL
 
