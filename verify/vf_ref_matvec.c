@@ -66,7 +66,8 @@ static enum kiln_result matvec_list_cases(const enum mf_dtype *dtypes, struct vf
 static enum kiln_result block_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     const uint64_t unit = unit_elements(dtypes[0]);
     const struct shape shapes[] = {
-        {4096, 256, QUICK | SEEDS | FULL, 0, 0},
+        {512, 256, QUICK | FULL, 0, 0},
+        {4096, 256, SEEDS | FULL, 0, 0},
         {7, 768, QUICK | SEEDS | FULL, 0, 0},
         {4096, 4096, SEEDS | FULL, 0, 0},
         {8192, 8192, SEEDS | FULL, 0, 0},
