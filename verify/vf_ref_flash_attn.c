@@ -28,6 +28,7 @@ static enum kiln_result flash_list_cases(const enum mf_dtype *dtypes, struct vf_
         {4, 7, 13, 64, 0, 1, QUICK | SEEDS | FULL, 0}, /* with rows of -infinity only */
         {3, 9, 5, 64, 1, 0, SEEDS | FULL, 0},          /* the first four rows see no key */
         {2, 9, 131, 96, 1, 1, SEEDS | FULL, 0},        /* tiles of keys, the last one ragged */
+        {2, 8, 66, 64, 1, 0, SEEDS | FULL, 0}, /* some queries of a group see no key of a tile */
         {1, 1, 1, 32, 0, 0, FULL, 0},
         {1, 5, 300, 32, 0, 0, FULL, 0},
         {2, 6, 70, 256, 1, 1, FULL, 0}, /* the largest head */

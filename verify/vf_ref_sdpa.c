@@ -25,8 +25,9 @@ static const struct {
     {{32, 8, 1, 4096, 128, 0, 16, 4096}, VF_SUITE_SEEDS | VF_SUITE_FULL, 0},
     {{32, 8, 128, 128, 128, 1, 2, 128}, VF_SUITE_SEEDS | VF_SUITE_FULL, 0},
     {{4, 1, 1, 64, 64, 0, 2, 128}, VF_SUITE_QUICK | VF_SUITE_SEEDS | VF_SUITE_FULL, 0},
-    /* Ragged: tiles and parts end in the middle, the last parts of the first queries are empty. */
-    {{6, 2, 3, 77, 64, 1, 5, 90}, VF_SUITE_QUICK | VF_SUITE_SEEDS | VF_SUITE_FULL, 0},
+    /* Ragged: the last part of the first query is empty; then the last tile ends in the middle. */
+    {{6, 2, 3, 77, 64, 1, 26, 90}, VF_SUITE_QUICK | VF_SUITE_SEEDS | VF_SUITE_FULL, 0},
+    {{6, 2, 3, 77, 64, 1, 1, 90}, VF_SUITE_SEEDS | VF_SUITE_FULL, 0},
     {{4, 4, 9, 5, 40, 1, 3, 17}, VF_SUITE_SEEDS | VF_SUITE_FULL, 0}, /* four queries see no key */
     {{3, 1, 2, 7, 8, 0, 20, 7}, VF_SUITE_FULL, 0},                   /* more parts than keys */
     {{2, 1, 1, 200, 256, 0, 1, 208}, VF_SUITE_FULL, 0},              /* the largest head */
