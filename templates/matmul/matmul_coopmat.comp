@@ -19,7 +19,7 @@
 #include "params.glsl"
 
 #define STRIPS (64 / K_M)
-#define STRIP_PIECES 4
+#define STRIP_PIECES 4 // sum0 .. sum3
 #define TILE_TOKENS 64
 #define TILE_ROWS (STRIP_PIECES * K_N)
 #define STAGE_RUNS 4
@@ -34,6 +34,10 @@ layout(local_size_x = K_WORKGROUP) in;
 shared uvec4 x_stage[TILE_TOKENS * STAGE_STRIDE];
 shared uvec4 w_stage[TILE_ROWS * STAGE_STRIDE];
 shared float y_stage[STRIPS * K_M * K_N]; // one piece of each strip
+
+#define XPiece coopmat<float16_t, gl_ScopeSubgroup, K_M, K_KK, gl_MatrixUseA>
+#define WPiece coopmat<float16_t, gl_ScopeSubgroup, K_KK, K_N, gl_MatrixUseB>
+#define Sum coopmat<float, gl_ScopeSubgroup, K_M, K_N, gl_MatrixUseAccumulator>
 
 uvec4 pack_halves(vec4 low, vec4 high) {
     return uvec4(packHalf2x16(low.xy), packHalf2x16(low.zw), packHalf2x16(high.xy),
@@ -73,58 +77,68 @@ void stage(Tile tile, uint run_first) {
     }
 }
 
-coopmat<float, gl_ScopeSubgroup, K_M, K_N, gl_MatrixUseAccumulator> sums[STRIP_PIECES];
+// Adds a step of K_KK staged elements, the step'th of the stage, to piece j of a strip.
+void multiply(XPiece x_piece, uint step, uint j, inout Sum sum) {
+    WPiece w_piece;
+    coopMatLoad(w_piece, w_stage, j * K_N * STAGE_STRIDE + step * (K_KK / 8), STAGE_STRIDE,
+                gl_CooperativeMatrixLayoutColumnMajor);
+    sum = coopMatMulAdd(x_piece, w_piece, sum);
+}
 
-// Adds the staged elements to the sums of one strip.
-void multiply(uint strip) {
-    // A step's products are enough to overlap; all steps unrolled take software drivers long to compile.
-    [[dont_unroll]] for (uint e = 0u; e < STAGE_ELEMENTS / K_KK; e++) {
-        coopmat<float16_t, gl_ScopeSubgroup, K_M, K_KK, gl_MatrixUseA> x_piece;
-        coopMatLoad(x_piece, x_stage, strip * K_M * STAGE_STRIDE + e * (K_KK / 8), STAGE_STRIDE,
-                    gl_CooperativeMatrixLayoutRowMajor);
-        [[unroll]] for (uint j = 0u; j < STRIP_PIECES; j++) {
-            coopmat<float16_t, gl_ScopeSubgroup, K_KK, K_N, gl_MatrixUseB> w_piece;
-            coopMatLoad(w_piece, w_stage, j * K_N * STAGE_STRIDE + e * (K_KK / 8), STAGE_STRIDE,
-                        gl_CooperativeMatrixLayoutColumnMajor);
-            sums[j] = coopMatMulAdd(x_piece, w_piece, sums[j]);
-        }
+// The strips of a pass: one for each subgroup that has one left.
+struct Pass {
+    uint first; // strip of subgroup 0
+    uint count;
+};
+
+// Writes piece j of the pass's strips. They leave through shared memory, because y need not be
+// aligned as a cooperative store wants it. All invocations take part.
+void store_pieces(Tile tile, Pass pass, uint j, Sum sum) {
+    barrier(); // others may still read the piece before
+    if (gl_SubgroupID < pass.count) {
+        coopMatStore(sum, y_stage, gl_SubgroupID * K_M * K_N, K_N,
+                     gl_CooperativeMatrixLayoutRowMajor);
+    }
+    barrier();
+    for (uint i = gl_LocalInvocationIndex; i < pass.count * (K_M * K_N); i += K_WORKGROUP) {
+        store_y(tile, pass.first * K_M + i / K_N, j * K_N + i % K_N, y_stage[i]);
     }
 }
 
-// Writes a piece of each strip of this pass, strip_first + 0, 1 .. pass_strips - 1.
-void store_pieces(Tile tile, uint strip_first, uint pass_strips, uint j) {
-    for (uint i = gl_LocalInvocationIndex; i < pass_strips * (K_M * K_N); i += K_WORKGROUP) {
-        uint token = strip_first * K_M + i / K_N;
-        store_y(tile, token, j * K_N + i % K_N, y_stage[i]);
+void compute(Tile tile, Pass pass) {
+    // By name, not in an array, which some drivers keep in memory.
+    Sum sum0 = Sum(0.0);
+    Sum sum1 = Sum(0.0);
+    Sum sum2 = Sum(0.0);
+    Sum sum3 = Sum(0.0);
+    for (uint run_first = 0u; run_first < tile.run_count; run_first += STAGE_RUNS) {
+        barrier(); // others may still read the stage before
+        stage(tile, run_first);
+        barrier();
+        if (gl_SubgroupID < pass.count) {
+            uint strip = pass.first + gl_SubgroupID;
+            // A step's products are enough to overlap, and all steps unrolled compile slowly.
+            [[dont_unroll]] for (uint step = 0u; step < STAGE_ELEMENTS / K_KK; step++) {
+                XPiece x_piece;
+                coopMatLoad(x_piece, x_stage, strip * K_M * STAGE_STRIDE + step * (K_KK / 8),
+                            STAGE_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+                multiply(x_piece, step, 0u, sum0);
+                multiply(x_piece, step, 1u, sum1);
+                multiply(x_piece, step, 2u, sum2);
+                multiply(x_piece, step, 3u, sum3);
+            }
+        }
     }
+    store_pieces(tile, pass, 0u, sum0);
+    store_pieces(tile, pass, 1u, sum1);
+    store_pieces(tile, pass, 2u, sum2);
+    store_pieces(tile, pass, 3u, sum3);
 }
 
 void main() {
     Tile tile = matmul_tile();
-    uint pass_strips = min(gl_NumSubgroups, STRIPS);
-    for (uint strip_first = 0u; strip_first < STRIPS; strip_first += pass_strips) {
-        uint strip = strip_first + gl_SubgroupID;
-        bool working = gl_SubgroupID < pass_strips && strip < STRIPS;
-        [[unroll]] for (uint j = 0u; j < STRIP_PIECES; j++) {
-            sums[j] =
-                coopmat<float, gl_ScopeSubgroup, K_M, K_N, gl_MatrixUseAccumulator>(0.0);
-        }
-        for (uint run_first = 0u; run_first < tile.run_count; run_first += STAGE_RUNS) {
-            stage(tile, run_first);
-            barrier();
-            if (working) {
-                multiply(strip);
-            }
-            barrier(); // the next stage overwrites what others may still read
-        }
-        [[unroll]] for (uint j = 0u; j < STRIP_PIECES; j++) {
-            if (working) {
-                coopMatStore(sums[j], y_stage, gl_SubgroupID * K_M * K_N, K_N,
-                             gl_CooperativeMatrixLayoutRowMajor);
-            }
-            barrier();
-            store_pieces(tile, strip_first, min(pass_strips, STRIPS - strip_first), j);
-            barrier(); // the next piece overwrites what others may still read
-        }
+    uint strips_each = min(gl_NumSubgroups, STRIPS);
+    for (uint first = 0u; first < STRIPS; first += strips_each) {
+        compute(tile, Pass(first, min(strips_each, STRIPS - first)));
     }
 }
