@@ -68,12 +68,12 @@ static enum kiln_result block_list_cases(const enum mf_dtype *dtypes, struct vf_
     const struct shape shapes[] = {
         {512, 256, QUICK | FULL, 0, 0},
         {4096, 256, SEEDS | FULL, 0, 0},
-        {7, 768, QUICK | SEEDS | FULL, 0, 0},
+        {7, 8448, QUICK | SEEDS | FULL, 0, 0}, /* 256 invocations go round more than once */
         {4096, 4096, SEEDS | FULL, 0, 0},
         {8192, 8192, SEEDS | FULL, 0, 0},
         {32768, 2048, SEEDS | FULL, 0, 0},
         {5, unit, FULL, 0, 0},
-        {3, 33 * unit, FULL, 0, 0},
+        {3, 3 * unit, FULL, 0, 0},
         {512, 256, FULL, FOLD_GROUP_LIMIT, 0},
         {509, 256, FULL, 0, WINDOW_COUNT},
         {0, 256, FULL, 0, 0},

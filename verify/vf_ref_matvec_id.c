@@ -19,7 +19,7 @@ static enum kiln_result matvec_id_list_cases(const enum mf_dtype *dtypes,
         uint32_t group_limit, window_count;
     } rows[] = {
         {8, 256, 256, 2, 2, 1, QUICK | SEEDS | FULL, 0, 0},
-        {5, 7, 768, 3, 3, 3, QUICK | SEEDS | FULL, 0, 0},
+        {5, 7, 2304, 3, 3, 3, QUICK | SEEDS | FULL, 0, 0},
         {8, 256, 256, 2, 2, 2, SEEDS | FULL, 0, 0},
         {16, 512, 256, 3, 4, 1, SEEDS | FULL, 0, 0},
         {16, 512, 256, 3, 4, 4, FULL, 0, 0},
