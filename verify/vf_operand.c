@@ -53,3 +53,22 @@ enum kiln_result vf_operand_activations(struct vf_problem *problem, const char *
     }
     return result;
 }
+
+enum kiln_result vf_operand_round(enum mf_dtype dtype, float *x, uint64_t count,
+                                  struct mf_arena *arena) {
+    uint64_t size_bytes = 0;
+
+    if (dtype == MF_DTYPE_F32) {
+        return KILN_OK;
+    }
+    enum kiln_result result = mf_dtype_row_bytes(dtype, count, &size_bytes);
+    if (result != KILN_OK) {
+        return result;
+    }
+    uint8_t *blocks = mf_arena_alloc(arena, (size_t)size_bytes + 1, 1);
+    if (!blocks) {
+        return KILN_ERR_MEMORY;
+    }
+    result = vf_quantize(dtype, x, count, blocks);
+    return result == KILN_OK ? vf_decode(dtype, blocks, count, x) : result;
+}

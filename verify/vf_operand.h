@@ -27,4 +27,8 @@ double vf_operand_dot(const float *a, const float *b, uint64_t count);
 enum kiln_result vf_operand_activations(struct vf_problem *problem, const char *binding,
                                         enum mf_dtype dtype, const float *x, uint64_t count);
 
+/* Replaces x by what its blocks hold. Errors as vf_operand_activations. */
+enum kiln_result vf_operand_round(enum mf_dtype dtype, float *x, uint64_t count,
+                                  struct mf_arena *arena);
+
 #endif /* VF_OPERAND_H */

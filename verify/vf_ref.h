@@ -103,7 +103,8 @@ void vf_quantize_input(float *x, uint64_t count, uint64_t seed);
 /*
  * matvec: y = W x. W[nout][k] raw blocks of dtypes[0], x[k] f32 or q8_1 (dtypes[1]), y[nout] f32. W
  * and x as in vf_operand.h, x tensor 1. The expected y is the f64 sum over the decoded f32 weights
- * and the f32 x, also where the kernel gets x as q8_1.
+ * and the f32 x, also where the kernel gets x as q8_1. (Below 16 rows x is such that q8_1 is
+ * exact.)
  */
 extern const struct vf_family vf_ref_matvec;
 extern const struct vf_family vf_ref_matvec_block; /* the same with the cases of schedule `block` */

@@ -8,6 +8,12 @@
 /* Injected limits: small enough to fold 512 rows over three axes, and to split them. */
 enum { FOLD_GROUP_LIMIT = 7, WINDOW_COUNT = 3 };
 
+/*
+ * Below so many results all of them may be small by chance, and an error relative to them says
+ * nothing about the kernel: x is then made of values that its type holds exactly.
+ */
+enum { FEW_ROWS = 16 };
+
 /* The smallest k: the block, but at least 32, which every kernel may rely on. */
 static uint64_t unit_elements(enum mf_dtype dtype) {
     const struct mf_dtype_info *info = mf_dtype_info(dtype);
@@ -102,6 +108,13 @@ static enum kiln_result matvec_prepare(const struct vf_case *problem, const enum
         return kiln_error_set(error, KILN_ERR_MEMORY, "matvec %s: out of memory", problem->id);
     }
     vf_pseudo_fill(x, (size_t)k, 1, seed, 1.0F);
+    if (nout < FEW_ROWS) {
+        result = vf_operand_round(dtypes[1], x, k, &out->arena);
+        if (result != KILN_OK) {
+            return kiln_error_set(error, result, "matvec %s: cannot round x: %s", problem->id,
+                                  kiln_result_string(result));
+        }
+    }
     for (uint64_t row = 0; row < nout; row++) {
         result = vf_operand_row(dtypes[0], row, k, seed, weights + row * row_bytes, values);
         if (result != KILN_OK) {

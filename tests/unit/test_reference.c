@@ -129,7 +129,8 @@ static void test_matvec_every_dtype(void **state) {
 static void test_matvec_q8_1(void **state) {
     static const enum mf_dtype plain[] = {MF_DTYPE_Q4_K, MF_DTYPE_F32};
     static const enum mf_dtype quantised[] = {MF_DTYPE_Q4_K, MF_DTYPE_Q8_1};
-    const struct vf_case kase = {.id = "test", .dims = {{"nout", 4}, {"k", 512}}, .dim_count = 2};
+    const struct vf_case kase = {.id = "test", .dims = {{"nout", 16}, {"k", 512}}, .dim_count = 2};
+    const struct vf_case few = {.id = "test", .dims = {{"nout", 1}, {"k", 512}}, .dim_count = 2};
     const struct vf_family *family = vf_family_find("matvec");
     struct vf_problem problems[2] = {{.buffer_count = 0}, {.buffer_count = 0}};
     float values[512];
@@ -144,12 +145,24 @@ static void test_matvec_q8_1(void **state) {
     for (size_t i = 0; i < 512; i++) {
         assert_true(fabsf(values[i] - x[i]) < 1.0F / 200);
     }
-    for (size_t row = 0; row < 4; row++) {
+    for (size_t row = 0; row < 16; row++) {
         assert_true(buffer_named(&problems[0], "y")->expected[row] ==
                     buffer_named(&problems[1], "y")->expected[row]);
     }
     vf_problem_release(&problems[0]);
     vf_problem_release(&problems[1]);
+
+    /* With few rows the blocks hold x exactly: y follows from the bytes that the kernel gets. */
+    float weights[512];
+    double sum = 0;
+    assert_int_equal(family->prepare(&few, quantised, 3, &problems[0], NULL), KILN_OK);
+    vf_decode(MF_DTYPE_Q8_1, buffer_named(&problems[0], "x")->bytes, 512, values);
+    vf_decode(MF_DTYPE_Q4_K, buffer_named(&problems[0], "weights")->bytes, 512, weights);
+    for (size_t i = 0; i < 512; i++) {
+        sum += (double)values[i] * (double)weights[i];
+    }
+    assert_true(fabs(sum - buffer_named(&problems[0], "y")->expected[0]) < 1e-12);
+    vf_problem_release(&problems[0]);
 }
 
 /* Each pair in plain order over the bytes the kernel gets; ids out of range give zeros. */
