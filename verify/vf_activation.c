@@ -27,7 +27,6 @@ enum kiln_result vf_activation_list_rows(const enum mf_dtype *dtypes, struct vf_
         {7, 2, FULL, 0},
         {6, 1023, FULL, 0},
         {6, 1030, FULL, 0},
-        {65537, 2, FULL, 0},
         {512, 64, FULL, FOLD_GROUP_LIMIT},
         {0, 64, FULL, 0},
     };
