@@ -50,6 +50,26 @@ enum kiln_result vf_case_add(struct vf_case_list *list, const struct vf_case *pr
     return KILN_OK;
 }
 
+enum kiln_result vf_case_add_rows(struct vf_case_list *list, const char *const *dim_names,
+                                  size_t dim_count, const struct vf_case_row *rows,
+                                  size_t row_count) {
+    enum kiln_result result = dim_count <= VF_DIM_MAX ? KILN_OK : KILN_ERR_ARGUMENT;
+
+    for (size_t i = 0; i < row_count && result == KILN_OK; i++) {
+        struct vf_case problem = {
+            .dim_count = dim_count,
+            .suites = rows[i].suites,
+            .group_limit = rows[i].group_limit,
+            .window_count = rows[i].window_count,
+        };
+        for (size_t j = 0; j < dim_count; j++) {
+            problem.dims[j] = (struct mf_dim){dim_names[j], rows[i].dims[j]};
+        }
+        result = vf_case_add(list, &problem);
+    }
+    return result;
+}
+
 bool vf_case_fits(const struct vf_case *problem, const struct mf_artifact *artifact) {
     bool windows = false;
 

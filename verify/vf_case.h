@@ -48,6 +48,21 @@ struct vf_case_list {
  */
 enum kiln_result vf_case_add(struct vf_case_list *list, const struct vf_case *problem);
 
+/* A line of a family's table of cases: the values of its dimensions in order, and as in vf_case. */
+struct vf_case_row {
+    uint64_t dims[VF_DIM_MAX];
+    unsigned suites;
+    uint32_t group_limit, window_count;
+};
+
+/*
+ * Adds a table of cases whose dimensions have these names (static storage), at most VF_DIM_MAX.
+ * Errors as vf_case_add; the lines before the one that failed stay added.
+ */
+enum kiln_result vf_case_add_rows(struct vf_case_list *list, const char *const *dim_names,
+                                  size_t dim_count, const struct vf_case_row *rows,
+                                  size_t row_count);
+
 /*
  * Whether the case means anything for the artifact: injected group limits need a grid that folds,
  * injected windows a push constant "row_first".

@@ -6,38 +6,23 @@ enum { FOLD_GROUP_LIMIT = 3 };
 
 static enum kiln_result argmax_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
-    const struct {
-        uint64_t rows, n;
-        unsigned suites;
-        uint32_t group_limit;
-    } cases[] = {
-        {12, 4096, QUICK | SEEDS | FULL, 0},
-        {13, 1021, QUICK | SEEDS | FULL, 0},
-        {6, 1, FULL, 0},
-        {7, 3, FULL, 0},
-        {6, 257, FULL, 0},
-        {1, 151936, SEEDS | FULL, 0},
-        {8, 128256, SEEDS | FULL, 0},
-        {4099, 33, FULL, 0},
-        {31, 65, FULL, FOLD_GROUP_LIMIT},
-        {0, 8, FULL, 0},
+    static const char *const dims[] = {"rows", "n"};
+    const struct vf_case_row rows[] = {
+        {{12, 4096}, QUICK | SEEDS | FULL, 0, 0},
+        {{13, 1021}, QUICK | SEEDS | FULL, 0, 0},
+        {{6, 1}, FULL, 0, 0},
+        {{7, 3}, FULL, 0, 0},
+        {{6, 257}, FULL, 0, 0},
+        {{1, 151936}, SEEDS | FULL, 0, 0},
+        {{8, 128256}, SEEDS | FULL, 0, 0},
+        {{4099, 33}, FULL, 0, 0},
+        {{31, 65}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{0, 8}, FULL, 0, 0},
     };
 
     (void)dtypes;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"rows", cases[i].rows}, {"n", cases[i].n}},
-            .dim_count = 2,
-            .suites = cases[i].suites,
-            .group_limit = cases[i].group_limit,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 static enum kiln_result argmax_prepare(const struct vf_case *problem, const enum mf_dtype *dtypes,

@@ -10,35 +10,20 @@ enum { FOLD_GROUP_LIMIT = 3 };
 
 static enum kiln_result copy_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
-    const struct {
-        uint64_t count;
-        unsigned suites;
-        uint32_t group_limit;
-    } cases[] = {
-        {4096, QUICK | SEEDS | FULL, 0},
-        {1021, QUICK | SEEDS | FULL, 0},
-        {1, FULL, 0},
-        {2, FULL, 0},
-        {(uint64_t)4096 * 256, SEEDS | FULL, 0},
-        {20001, FULL, FOLD_GROUP_LIMIT},
-        {0, FULL, 0},
+    static const char *const dims[] = {"count"};
+    const struct vf_case_row rows[] = {
+        {{4096}, QUICK | SEEDS | FULL, 0, 0},
+        {{1021}, QUICK | SEEDS | FULL, 0, 0},
+        {{1}, FULL, 0, 0},
+        {{2}, FULL, 0, 0},
+        {{(uint64_t)4096 * 256}, SEEDS | FULL, 0, 0},
+        {{20001}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{0}, FULL, 0, 0},
     };
 
     (void)dtypes;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"count", cases[i].count}},
-            .dim_count = 1,
-            .suites = cases[i].suites,
-            .group_limit = cases[i].group_limit,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 /*

@@ -113,34 +113,19 @@ static enum kiln_result dequant_list_cases(const enum mf_dtype *dtypes, struct v
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
     const struct mf_dtype_info *info = mf_dtype_info(dtypes[0]);
     const uint64_t unit = info && info->block_elements > 32 ? info->block_elements : 32;
-    const struct {
-        uint64_t count;
-        unsigned suites;
-        uint32_t group_limit;
-    } rows[] = {
-        {(uint64_t)64 * 256, QUICK | FULL, 0},
-        {37 * unit, QUICK | FULL, 0},
-        {unit, FULL, 0},
-        {3 * unit, FULL, 0},
-        {(uint64_t)4096 * 256, SEEDS | FULL, 0},
-        {(uint64_t)64 * 256, FULL, FOLD_GROUP_LIMIT},
-        {0, FULL, 0},
+    static const char *const dims[] = {"count"};
+    const struct vf_case_row rows[] = {
+        {{(uint64_t)64 * 256}, QUICK | FULL, 0, 0},
+        {{37 * unit}, QUICK | FULL, 0, 0},
+        {{unit}, FULL, 0, 0},
+        {{3 * unit}, FULL, 0, 0},
+        {{(uint64_t)4096 * 256}, SEEDS | FULL, 0, 0},
+        {{(uint64_t)64 * 256}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{0}, FULL, 0, 0},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"count", rows[i].count}},
-            .dim_count = 1,
-            .suites = rows[i].suites,
-            .group_limit = rows[i].group_limit,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 static void fill_blocks(const struct mf_dtype_info *info, const struct scale_field *field,

@@ -16,47 +16,30 @@ struct flash_shape {
 
 static enum kiln_result flash_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
-    const struct {
-        uint64_t bh, lq, lk, d, causal, mask;
-        unsigned suites;
-        uint32_t group_limit;
-    } rows[] = {
-        {8, 16, 16, 128, 0, 0, SEEDS | FULL, 0},
-        {8, 16, 16, 128, 1, 0, QUICK | SEEDS | FULL, 0},
-        {8, 1, 64, 128, 1, 0, SEEDS | FULL, 0},
-        {4, 7, 13, 64, 0, 0, SEEDS | FULL, 0},
-        {4, 7, 13, 64, 0, 1, QUICK | SEEDS | FULL, 0}, /* with rows of -infinity only */
-        {3, 9, 5, 64, 1, 0, SEEDS | FULL, 0},          /* the first four rows see no key */
-        {2, 9, 131, 96, 1, 1, SEEDS | FULL, 0},        /* tiles of keys, the last one ragged */
-        {2, 8, 66, 64, 1, 0, SEEDS | FULL, 0}, /* some queries of a group see no key of a tile */
-        {1, 1, 1, 32, 0, 0, FULL, 0},
-        {1, 5, 300, 32, 0, 0, FULL, 0},
-        {2, 6, 70, 256, 1, 1, FULL, 0}, /* the largest head */
-        {2, 3, 0, 64, 0, 0, FULL, 0},   /* no keys at all */
-        {8, 16, 16, 128, 1, 0, FULL, FOLD_GROUP_LIMIT},
-        {2, 0, 16, 64, 0, 0, FULL, 0},
+    static const char *const dims[] = {"bh", "lq", "lk", "d", "causal", "mask"};
+    const struct vf_case_row rows[] = {
+        {{8, 16, 16, 128, 0, 0}, SEEDS | FULL, 0, 0},
+        {{8, 16, 16, 128, 1, 0}, QUICK | SEEDS | FULL, 0, 0},
+        {{8, 1, 64, 128, 1, 0}, SEEDS | FULL, 0, 0},
+        {{4, 7, 13, 64, 0, 0}, SEEDS | FULL, 0, 0},
+        {{4, 7, 13, 64, 0, 1}, QUICK | SEEDS | FULL, 0, 0}, /* with rows of -infinity only */
+        {{3, 9, 5, 64, 1, 0}, SEEDS | FULL, 0, 0},          /* the first four rows see no key */
+        {{2, 9, 131, 96, 1, 1}, SEEDS | FULL, 0, 0},        /* tiles of keys, the last one ragged */
+        {{2, 8, 66, 64, 1, 0},
+         SEEDS | FULL,
+         0,
+         0}, /* some queries of a group see no key of a tile */
+        {{1, 1, 1, 32, 0, 0}, FULL, 0, 0},
+        {{1, 5, 300, 32, 0, 0}, FULL, 0, 0},
+        {{2, 6, 70, 256, 1, 1}, FULL, 0, 0}, /* the largest head */
+        {{2, 3, 0, 64, 0, 0}, FULL, 0, 0},   /* no keys at all */
+        {{8, 16, 16, 128, 1, 0}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{2, 0, 16, 64, 0, 0}, FULL, 0, 0},
     };
 
     (void)dtypes;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"bh", rows[i].bh},
-                     {"lq", rows[i].lq},
-                     {"lk", rows[i].lk},
-                     {"d", rows[i].d},
-                     {"causal", rows[i].causal},
-                     {"mask", rows[i].mask}},
-            .dim_count = 6,
-            .suites = rows[i].suites,
-            .group_limit = rows[i].group_limit,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 /*

@@ -10,37 +10,21 @@ static enum kiln_result rows_list_cases(const enum mf_dtype *dtypes, struct vf_c
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
     const struct mf_dtype_info *info = mf_dtype_info(dtypes[0]);
     const uint64_t unit = info && info->block_elements > 32 ? info->block_elements : 32;
-    const struct {
-        uint64_t count, k, rows;
-        unsigned suites;
-        uint32_t group_limit, window_count;
-    } cases[] = {
-        {8, 512, 64, QUICK | SEEDS | FULL, 0, 0},
-        {5, 3 * unit, 7, QUICK | SEEDS | FULL, 0, 0},
-        {1, 2048, 1000, SEEDS | FULL, 0, 0},
-        {512, 2048, 1000, SEEDS | FULL, 0, 0},
-        {65537, unit, 3, FULL, 0, 0},
-        {1, unit, 1, FULL, 0, 0},
-        {70, 768, 50, FULL, FOLD_GROUP_LIMIT, 0},
-        {9, 256, 1009, FULL, 0, WINDOW_COUNT},
-        {0, 256, 3, FULL, 0, 0},
+    static const char *const dims[] = {"count", "k", "rows"};
+    const struct vf_case_row rows[] = {
+        {{8, 512, 64}, QUICK | SEEDS | FULL, 0, 0},
+        {{5, 3 * unit, 7}, QUICK | SEEDS | FULL, 0, 0},
+        {{1, 2048, 1000}, SEEDS | FULL, 0, 0},
+        {{512, 2048, 1000}, SEEDS | FULL, 0, 0},
+        {{65537, unit, 3}, FULL, 0, 0},
+        {{1, unit, 1}, FULL, 0, 0},
+        {{70, 768, 50}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{9, 256, 1009}, FULL, 0, WINDOW_COUNT},
+        {{0, 256, 3}, FULL, 0, 0},
     };
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"count", cases[i].count}, {"k", cases[i].k}, {"rows", cases[i].rows}},
-            .dim_count = 3,
-            .suites = cases[i].suites,
-            .group_limit = cases[i].group_limit,
-            .window_count = cases[i].window_count,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 /* Any row, some twice; the first and the last row; every fifth id outside, near and far. */

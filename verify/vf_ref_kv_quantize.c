@@ -8,37 +8,22 @@ enum { FOLD_GROUP_LIMIT = 3 };
 
 static enum kiln_result kv_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
-    const struct {
-        uint64_t rows, k, capacity;
-        unsigned suites;
-        uint32_t group_limit;
-    } cases[] = {
-        {8, 1024, 64, QUICK | SEEDS | FULL, 0},
-        {5, 576, 7, QUICK | SEEDS | FULL, 0},
-        {1, 64, 1, FULL, 0},
-        {1, 1024, 2048, SEEDS | FULL, 0},
-        {1, 4096, 16, SEEDS | FULL, 0},
-        {200, 1024, 512, SEEDS | FULL, 0},
-        {4099, 64, 4200, FULL, 0},
-        {37, 192, 41, FULL, FOLD_GROUP_LIMIT},
-        {0, 256, 3, FULL, 0},
+    static const char *const dims[] = {"rows", "k", "capacity"};
+    const struct vf_case_row rows[] = {
+        {{8, 1024, 64}, QUICK | SEEDS | FULL, 0, 0},
+        {{5, 576, 7}, QUICK | SEEDS | FULL, 0, 0},
+        {{1, 64, 1}, FULL, 0, 0},
+        {{1, 1024, 2048}, SEEDS | FULL, 0, 0},
+        {{1, 4096, 16}, SEEDS | FULL, 0, 0},
+        {{200, 1024, 512}, SEEDS | FULL, 0, 0},
+        {{4099, 64, 4200}, FULL, 0, 0},
+        {{37, 192, 41}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{0, 256, 3}, FULL, 0, 0},
     };
 
     (void)dtypes;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"rows", cases[i].rows}, {"k", cases[i].k}, {"capacity", cases[i].capacity}},
-            .dim_count = 3,
-            .suites = cases[i].suites,
-            .group_limit = cases[i].group_limit,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 /*

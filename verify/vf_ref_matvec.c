@@ -21,48 +21,32 @@ static uint64_t unit_elements(enum mf_dtype dtype) {
     return info && info->block_elements > 32 ? info->block_elements : 32;
 }
 
-struct shape {
-    uint64_t nout, k;
-    unsigned suites;
-    uint32_t group_limit, window_count;
-};
-
-static enum kiln_result add_shapes(const struct shape *shapes, size_t count,
+static enum kiln_result add_shapes(const struct vf_case_row *shapes, size_t count,
                                    struct vf_case_list *list) {
-    enum kiln_result result = KILN_OK;
+    static const char *const dims[] = {"nout", "k"};
 
-    for (size_t i = 0; i < count && result == KILN_OK; i++) {
-        const struct vf_case problem = {
-            .dims = {{"nout", shapes[i].nout}, {"k", shapes[i].k}},
-            .dim_count = 2,
-            .suites = shapes[i].suites,
-            .group_limit = shapes[i].group_limit,
-            .window_count = shapes[i].window_count,
-        };
-        result = vf_case_add(list, &problem);
-    }
-    return result;
+    return vf_case_add_rows(list, dims, 2, shapes, count);
 }
 
 enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
 
 static enum kiln_result matvec_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     const uint64_t unit = unit_elements(dtypes[0]);
-    const struct shape shapes[] = {
-        {512, 256, QUICK | SEEDS | FULL, 0, 0},
-        {7, 256, QUICK | SEEDS | FULL, 0, 0},
-        {1, 256, SEEDS | FULL, 0, 0},
-        {3, 512, SEEDS | FULL, 0, 0},
-        {2048, 2048, SEEDS | FULL, 0, 0},
-        {4096, 2048, SEEDS | FULL, 0, 0},
-        {2048, 4096, SEEDS | FULL, 0, 0},
-        {65537, unit, FULL, 0, 0},
-        {5, unit, FULL, 0, 0},
-        {5, 2 * unit, FULL, 0, 0},
-        {5, 3 * unit, FULL, 0, 0},
-        {512, 256, FULL, FOLD_GROUP_LIMIT, 0},
-        {509, 256, FULL, 0, WINDOW_COUNT},
-        {0, 256, FULL, 0, 0},
+    const struct vf_case_row shapes[] = {
+        {{512, 256}, QUICK | SEEDS | FULL, 0, 0},
+        {{7, 256}, QUICK | SEEDS | FULL, 0, 0},
+        {{1, 256}, SEEDS | FULL, 0, 0},
+        {{3, 512}, SEEDS | FULL, 0, 0},
+        {{2048, 2048}, SEEDS | FULL, 0, 0},
+        {{4096, 2048}, SEEDS | FULL, 0, 0},
+        {{2048, 4096}, SEEDS | FULL, 0, 0},
+        {{65537, unit}, FULL, 0, 0},
+        {{5, unit}, FULL, 0, 0},
+        {{5, 2 * unit}, FULL, 0, 0},
+        {{5, 3 * unit}, FULL, 0, 0},
+        {{512, 256}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{509, 256}, FULL, 0, WINDOW_COUNT},
+        {{0, 256}, FULL, 0, 0},
     };
 
     return add_shapes(shapes, sizeof shapes / sizeof shapes[0], list);
@@ -71,18 +55,18 @@ static enum kiln_result matvec_list_cases(const enum mf_dtype *dtypes, struct vf
 /* The shapes of wide layers, then row counts that no number of rows a workgroup divides. */
 static enum kiln_result block_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     const uint64_t unit = unit_elements(dtypes[0]);
-    const struct shape shapes[] = {
-        {512, 256, QUICK | FULL, 0, 0},
-        {4096, 256, SEEDS | FULL, 0, 0},
-        {7, 8448, QUICK | SEEDS | FULL, 0, 0}, /* 256 invocations go round more than once */
-        {4096, 4096, SEEDS | FULL, 0, 0},
-        {8192, 8192, SEEDS | FULL, 0, 0},
-        {32768, 2048, SEEDS | FULL, 0, 0},
-        {5, unit, FULL, 0, 0},
-        {3, 3 * unit, FULL, 0, 0},
-        {512, 256, FULL, FOLD_GROUP_LIMIT, 0},
-        {509, 256, FULL, 0, WINDOW_COUNT},
-        {0, 256, FULL, 0, 0},
+    const struct vf_case_row shapes[] = {
+        {{512, 256}, QUICK | FULL, 0, 0},
+        {{4096, 256}, SEEDS | FULL, 0, 0},
+        {{7, 8448}, QUICK | SEEDS | FULL, 0, 0}, /* 256 invocations go round more than once */
+        {{4096, 4096}, SEEDS | FULL, 0, 0},
+        {{8192, 8192}, SEEDS | FULL, 0, 0},
+        {{32768, 2048}, SEEDS | FULL, 0, 0},
+        {{5, unit}, FULL, 0, 0},
+        {{3, 3 * unit}, FULL, 0, 0},
+        {{512, 256}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{509, 256}, FULL, 0, WINDOW_COUNT},
+        {{0, 256}, FULL, 0, 0},
     };
 
     return add_shapes(shapes, sizeof shapes / sizeof shapes[0], list);

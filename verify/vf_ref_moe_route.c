@@ -18,42 +18,24 @@ struct route {
 
 static enum kiln_result route_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
-    const struct {
-        uint64_t tokens, experts, topk, normalise;
-        unsigned suites;
-        uint32_t group_limit;
-    } cases[] = {
-        {8, 128, 8, 1, QUICK | SEEDS | FULL, 0},
-        {5, 60, 4, 0, QUICK | SEEDS | FULL, 0},
-        {8, 128, 8, 0, SEEDS | FULL, 0},
-        {512, 128, 8, 1, SEEDS | FULL, 0},
-        {512, 128, 8, 0, SEEDS | FULL, 0},
-        {4, 8, 2, 1, FULL, 0},
-        {4, 1, 1, 1, FULL, 0},
-        {7, 5, 8, 1, FULL, 0},
-        {9, 384, 200, 1, FULL, 0},
-        {37, 64, 6, 1, FULL, FOLD_GROUP_LIMIT},
-        {0, 128, 8, 1, FULL, 0},
+    static const char *const dims[] = {"tokens", "experts", "topk", "normalise"};
+    const struct vf_case_row rows[] = {
+        {{8, 128, 8, 1}, QUICK | SEEDS | FULL, 0, 0},
+        {{5, 60, 4, 0}, QUICK | SEEDS | FULL, 0, 0},
+        {{8, 128, 8, 0}, SEEDS | FULL, 0, 0},
+        {{512, 128, 8, 1}, SEEDS | FULL, 0, 0},
+        {{512, 128, 8, 0}, SEEDS | FULL, 0, 0},
+        {{4, 8, 2, 1}, FULL, 0, 0},
+        {{4, 1, 1, 1}, FULL, 0, 0},
+        {{7, 5, 8, 1}, FULL, 0, 0},
+        {{9, 384, 200, 1}, FULL, 0, 0},
+        {{37, 64, 6, 1}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{0, 128, 8, 1}, FULL, 0, 0},
     };
 
     (void)dtypes;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"tokens", cases[i].tokens},
-                     {"experts", cases[i].experts},
-                     {"topk", cases[i].topk},
-                     {"normalise", cases[i].normalise}},
-            .dim_count = 4,
-            .suites = cases[i].suites,
-            .group_limit = cases[i].group_limit,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 /* Tokens take turns: spread logits, many equal ones, all equal, a few far above the others. */

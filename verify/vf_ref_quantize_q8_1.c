@@ -8,38 +8,23 @@ enum { FOLD_GROUP_LIMIT = 3 };
 static enum kiln_result quantize_list_cases(const enum mf_dtype *dtypes,
                                             struct vf_case_list *list) {
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
-    const struct {
-        uint64_t rows, k;
-        unsigned suites;
-        uint32_t group_limit;
-    } cases[] = {
-        {8, 2048, QUICK | SEEDS | FULL, 0},
-        {3, 544, QUICK | SEEDS | FULL, 0},
-        {1, 32, FULL, 0},
-        {1, 2048, SEEDS | FULL, 0},
-        {1, 4096, SEEDS | FULL, 0},
-        {200, 4096, SEEDS | FULL, 0},
-        {512, 2048, FULL, 0},
-        {4099, 32, FULL, 0},
-        {37, 96, FULL, FOLD_GROUP_LIMIT},
-        {0, 256, FULL, 0},
+    static const char *const dims[] = {"rows", "k"};
+    const struct vf_case_row rows[] = {
+        {{8, 2048}, QUICK | SEEDS | FULL, 0, 0},
+        {{3, 544}, QUICK | SEEDS | FULL, 0, 0},
+        {{1, 32}, FULL, 0, 0},
+        {{1, 2048}, SEEDS | FULL, 0, 0},
+        {{1, 4096}, SEEDS | FULL, 0, 0},
+        {{200, 4096}, SEEDS | FULL, 0, 0},
+        {{512, 2048}, FULL, 0, 0},
+        {{4099, 32}, FULL, 0, 0},
+        {{37, 96}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{0, 256}, FULL, 0, 0},
     };
 
     (void)dtypes;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"rows", cases[i].rows}, {"k", cases[i].k}},
-            .dim_count = 2,
-            .suites = cases[i].suites,
-            .group_limit = cases[i].group_limit,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 void vf_quantize_input(float *x, uint64_t count, uint64_t seed) {

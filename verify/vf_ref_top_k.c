@@ -8,40 +8,25 @@ enum { FOLD_GROUP_LIMIT = 3 };
 
 static enum kiln_result top_k_list_cases(const enum mf_dtype *dtypes, struct vf_case_list *list) {
     enum { QUICK = VF_SUITE_QUICK, SEEDS = VF_SUITE_SEEDS, FULL = VF_SUITE_FULL };
-    const struct {
-        uint64_t rows, n, topk;
-        unsigned suites;
-        uint32_t group_limit;
-    } cases[] = {
-        {12, 4096, 40, QUICK | SEEDS | FULL, 0},
-        {13, 1021, 7, QUICK | SEEDS | FULL, 0},
-        {6, 1, 1, FULL, 0},
-        {7, 3, 2, FULL, 0},
-        {7, 5, 8, FULL, 0},
-        {6, 300, 300, FULL, 0},
-        {6, 2048, 1024, FULL, 0},
-        {6, 70000, 1000, FULL, 0},
-        {1, 151936, 40, SEEDS | FULL, 0},
-        {8, 128256, 64, SEEDS | FULL, 0},
-        {31, 65, 4, FULL, FOLD_GROUP_LIMIT},
-        {0, 8, 1, FULL, 0},
+    static const char *const dims[] = {"rows", "n", "topk"};
+    const struct vf_case_row rows[] = {
+        {{12, 4096, 40}, QUICK | SEEDS | FULL, 0, 0},
+        {{13, 1021, 7}, QUICK | SEEDS | FULL, 0, 0},
+        {{6, 1, 1}, FULL, 0, 0},
+        {{7, 3, 2}, FULL, 0, 0},
+        {{7, 5, 8}, FULL, 0, 0},
+        {{6, 300, 300}, FULL, 0, 0},
+        {{6, 2048, 1024}, FULL, 0, 0},
+        {{6, 70000, 1000}, FULL, 0, 0},
+        {{1, 151936, 40}, SEEDS | FULL, 0, 0},
+        {{8, 128256, 64}, SEEDS | FULL, 0, 0},
+        {{31, 65, 4}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{0, 8, 1}, FULL, 0, 0},
     };
 
     (void)dtypes;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct vf_case problem = {
-            .dims = {{"rows", cases[i].rows}, {"n", cases[i].n}, {"topk", cases[i].topk}},
-            .dim_count = 3,
-            .suites = cases[i].suites,
-            .group_limit = cases[i].group_limit,
-        };
-        const enum kiln_result result = vf_case_add(list, &problem);
-
-        if (result != KILN_OK) {
-            return result;
-        }
-    }
-    return KILN_OK;
+    return vf_case_add_rows(list, dims, sizeof dims / sizeof dims[0], rows,
+                            sizeof rows / sizeof rows[0]);
 }
 
 static enum kiln_result top_k_prepare(const struct vf_case *problem, const enum mf_dtype *dtypes,
