@@ -8,7 +8,7 @@ lane_swiftshader || {
     echo "no SwiftShader at $VK_DRIVER_FILES"
     exit 77
 }
-set -- --bundle spv --suite quick --require-device --json "$TMPDIR/verify.json"
+set -- --bundle spv --timeout 200 --suite quick --require-device --json "$TMPDIR/verify.json"
 if [ "${CHECK:-full}" = full ]; then
     set -- "$@" --filter '*__portable'
 else

@@ -29,7 +29,7 @@ validated() {
     done
     set -f
     # shellcheck disable=SC2086
-    "${BUILD:-build}/release/bin/verify" --bundle spv --suite quick --require-device $filters >"$TMPDIR/$name.log" 2>&1 || {
+    "${BUILD:-build}/release/bin/verify" --bundle spv --suite quick --timeout 200 --require-device $filters >"$TMPDIR/$name.log" 2>&1 || {
         tail -n 20 "$TMPDIR/$name.log"
         return 1
     }
@@ -47,7 +47,8 @@ validated() {
 if [ "${CHECK:-full}" = full ]; then
     validated core VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT BestPractices '*w64r2__subgroup' 'dequant__*_f32__*'
     validated gpu VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT GPU-Assisted \
-        'matvec__q6_k_*_w32r4__portable' 'matvec__mxfp4_*_w64r2__subgroup' 'matvec__iq2_s_*_w64r1__subgroup' 'dequant__q5_0_f16__*'
+        'matvec__q6_k_f32__any__row_w32r4__portable' 'matvec__mxfp4_*_w64r2__subgroup' \
+        'matvec__iq2_s_*_w64r1__subgroup' 'dequant__q5_0_f16__*'
 else
     validated core VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT BestPractices 'matvec__q4_k_*_w64r2__*'
 fi
