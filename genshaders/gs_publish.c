@@ -105,6 +105,30 @@ static void written_undo(const char *out, const struct mf_manifest *manifest, co
     }
 }
 
+/*
+ * Is the manifest in place one of ours, whole or cut, or absent? The canonical writer's first key
+ * tells. Anything else belongs to somebody who named the wrong directory.
+ */
+static enum kiln_result manifest_check_own(const char *out, struct kiln_error *error) {
+    static const char beginning[] = "{\n  \"abi\": ";
+    char path[PATH_MAX];
+    struct mf_buffer text = {0};
+    snprintf(path, sizeof path, "%s/manifest.json", out);
+    enum kiln_result result = mf_file_read(path, 0, &text, error);
+    if (result == KILN_ERR_NOT_FOUND) {
+        result = KILN_OK;
+    } else if (result == KILN_OK) {
+        size_t compared = strlen(beginning) < text.size_bytes ? strlen(beginning) : text.size_bytes;
+        if (compared > 0 && memcmp(text.data, beginning, compared) != 0) {
+            result =
+                kiln_error_set(error, KILN_ERR_PATH,
+                               "%s: expected a kiln manifest or none: not ours to replace", path);
+        }
+    }
+    mf_buffer_release(&text);
+    return result;
+}
+
 enum kiln_result gs_publish(const char *out, const struct mf_manifest *manifest,
                             const struct mf_buffer *const *bytes, struct gs_publish_counts *counts,
                             struct kiln_error *error) {
@@ -114,8 +138,11 @@ enum kiln_result gs_publish(const char *out, const struct mf_manifest *manifest,
     *counts = (struct gs_publish_counts){0, 0};
     bool *written = calloc(manifest->artifact_count + 1, sizeof *written);
     enum kiln_result result = written != NULL
-                                  ? mf_manifest_write(manifest, &json, error)
+                                  ? manifest_check_own(out, error)
                                   : kiln_error_set(error, KILN_ERR_MEMORY, "out of memory");
+    if (result == KILN_OK) {
+        result = mf_manifest_write(manifest, &json, error);
+    }
     for (size_t i = 0; i < manifest->artifact_count && result == KILN_OK; i++) {
         snprintf(path, sizeof path, "%s/%s", out, manifest->artifacts[i].file);
         result = mf_file_write(path, bytes[i]->data, bytes[i]->size_bytes, MF_DURABLE_CONTENT,

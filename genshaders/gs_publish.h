@@ -28,7 +28,8 @@ void gs_publish_unlock(int *handle);
 
 /*
  * bytes[i] is the content of the file of manifest->artifacts[i]. On failure files written by this
- * call are removed again and the bundle is as it was.
+ * call are removed again and the bundle is as it was. KILN_ERR_PATH when the directory holds a
+ * manifest.json that is none of ours.
  */
 enum kiln_result gs_publish(const char *out, const struct mf_manifest *manifest,
                             const struct mf_buffer *const *bytes, struct gs_publish_counts *counts,

@@ -214,6 +214,11 @@ enum kiln_result mf_file_write(const char *path, const void *bytes, size_t size_
     if (changed) {
         *changed = false;
     }
+    struct stat present;
+    if (stat(path, &present) == 0 && !S_ISREG(present.st_mode) && !S_ISDIR(present.st_mode)) {
+        return kiln_error_set(error, KILN_ERR_PATH,
+                              "%s: expected a regular file or nothing in its place", path);
+    }
     if (is_unchanged(path, bytes, size_bytes)) {
         return KILN_OK;
     }

@@ -28,8 +28,9 @@ enum kiln_result mf_file_read(const char *path, size_t limit_bytes, struct mf_bu
  * writes `path` plus a unique suffix in the same directory, fsyncs, reads it back and compares,
  * renames, fsyncs the directory. When the file holds these bytes already nothing is written and
  * its times stay. *changed (may be NULL) tells which. A failed write removes its temporary file.
- * The mode is 0644 whatever the umask, so that trees are reproducible. Missing parent directories
- * are not created.
+ * KILN_ERR_PATH when a device or pipe stands there, or a link to one: the rename would replace it.
+ * A link to a regular file is replaced and its target kept. The mode is 0644 whatever the umask, so
+ * that trees are reproducible. Missing parent directories are not created.
  */
 enum kiln_result mf_file_write_atomic(const char *path, const void *bytes, size_t size_bytes,
                                       bool *changed, struct kiln_error *error);

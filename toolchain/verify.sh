@@ -18,8 +18,8 @@ lane() {
     lane=$1
     shift
     echo "== $lane"
-    # shellcheck disable=SC2086
-    "$@" --bundle spv --suite "$suite" --json "$build/verify.$lane.json" ${VERIFY_ARGS-}
+    # VERIFY_ARGS is shell text, so that a pattern can be quoted.
+    eval '"$@" --bundle spv --suite "$suite" --json "$build/verify.$lane.json" '"${VERIFY_ARGS-}"
     status=$?
     [ $status -le $worst ] || worst=$status
 }

@@ -44,6 +44,11 @@ int main(int argc, char **argv) {
         status = VF_EXIT_OK;
         break;
     }
+    /* A table that reached nobody is no success. The worker's answers go another way. */
+    if (options.command != VF_COMMAND_WORKER && (fflush(stdout) != 0 || ferror(stdout))) {
+        fprintf(stderr, "verify: cannot write to standard output\n");
+        status = status == VF_EXIT_OK ? VF_EXIT_FAILURES : status;
+    }
     mf_arena_release(&arena);
     return status;
 }

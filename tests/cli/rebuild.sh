@@ -80,6 +80,20 @@ expect "an empty directory changes nothing" build_json "$out" "$cache"
 expect "nothing is written" summary_is written 0
 rmdir "$tree/extra"
 
+mkdir "$TMPDIR/foreign"
+echo '{"name": "something else"}' >"$TMPDIR/foreign/manifest.json"
+cp -r "$TMPDIR/foreign" "$TMPDIR/foreign-before"
+foreign() {
+  "$GENSHADERS" build --templates "$tree" --out "$TMPDIR/foreign" --cache "$cache" 2>"$TMPDIR/errors"
+  [ $? -eq 1 ] && grep -q 'foreign/manifest.json: expected a kiln manifest or none' "$TMPDIR/errors"
+}
+expect "somebody else's manifest is not replaced" foreign
+expect "and nothing is put beside it" same_tree "$TMPDIR/foreign-before" "$TMPDIR/foreign"
+mkdir "$TMPDIR/cut"
+head -c 11 "$out/manifest.json" >"$TMPDIR/cut/manifest.json"
+expect "one of ours that was cut is" build_json "$TMPDIR/cut" "$cache"
+expect "and whole again" same_tree "$out" "$TMPDIR/cut"
+
 expect "a clean build elsewhere is the same" build_json "$TMPDIR/out2" "$TMPDIR/cache2"
 expect "byte for byte" same_tree "$out" "$TMPDIR/out2"
 finish

@@ -24,6 +24,11 @@ gives() {
 
 expect "help" gives 0 '^Usage: verify' --help
 expect "version" gives 0 '^verify \(kiln\) [0-9]+\.[0-9]+' --version
+full_output() {
+  "$VERIFY" --bundle "$bundle" --list >/dev/full 2>"$TMPDIR/errors"
+  [ $? -eq 1 ] && grep -q 'cannot write to standard output' "$TMPDIR/errors"
+}
+expect "output that cannot be written" full_output
 expect "an unknown option" gives 2 "unknown option '--fast'" --fast
 expect "an unknown suite" gives 2 "expected quick, seeds or full, got 'fast'" --suite fast
 expect "an unknown command" gives 2 "got 'gloden'" gloden tests/golden

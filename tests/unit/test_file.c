@@ -66,6 +66,8 @@ static int remove_scratch(void **state) {
     (void)unlink(at("link"));
     (void)unlink(at("dangling"));
     (void)unlink(at("fifo"));
+    (void)unlink(at("pipe"));
+    (void)unlink(at("device"));
     remove_tree(scratch);
     return access(scratch, F_OK) == 0 ? -1 : 0;
 }
@@ -226,6 +228,18 @@ static void a_link_is_replaced_and_its_target_kept(void **state) {
     assert_true(changed);
     assert_true(S_ISREG(mode_of(at("link"))));
     assert_true(holds(at("target"), "text"));
+}
+
+static void devices_and_pipes_are_not_replaced(void **state) {
+    (void)state;
+    struct kiln_error error;
+    assert_int_equal(mkfifo(at("pipe"), 0600), 0);
+    assert_int_equal(mf_file_write_atomic(at("pipe"), "x", 1, NULL, &error), KILN_ERR_PATH);
+    assert_non_null(strstr(error.message, "/pipe: expected a regular file"));
+    assert_true(S_ISFIFO(mode_of(at("pipe"))));
+    assert_int_equal(symlink("/dev/full", at("device")), 0);
+    assert_int_equal(mf_file_write_atomic(at("device"), "x", 1, NULL, NULL), KILN_ERR_PATH);
+    assert_true(S_ISLNK(mode_of(at("device"))));
 }
 
 static void failed_writes_change_nothing(void **state) {
@@ -569,6 +583,7 @@ int main(void) {
         cmocka_unit_test(writes_with_a_fixed_mode),
         cmocka_unit_test(an_unchanged_file_keeps_its_time_and_inode),
         cmocka_unit_test(a_link_is_replaced_and_its_target_kept),
+        cmocka_unit_test(devices_and_pipes_are_not_replaced),
         cmocka_unit_test(failed_writes_change_nothing),
         cmocka_unit_test(a_read_only_directory_is_an_error),
         cmocka_unit_test(a_full_disk_keeps_the_old_file),
