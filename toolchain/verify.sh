@@ -19,7 +19,9 @@ lane() {
     shift
     echo "== $lane"
     # VERIFY_ARGS is shell text, so that a pattern can be quoted.
-    eval '"$@" --bundle spv --suite "$suite" --json "$build/verify.$lane.json" '"${VERIFY_ARGS-}"
+    set -- "$@" --bundle spv --suite "$suite" --json "$build/verify.$lane.json"
+    eval "set -- \"\$@\" ${VERIFY_ARGS-}" || exit 2
+    "$@"
     status=$?
     [ $status -le $worst ] || worst=$status
 }
