@@ -81,6 +81,11 @@ struct mf_tolerance vf_buffer_gate(const struct vf_buffer *buffer,
     return own;
 }
 
+void vf_memo_release(struct vf_memo *memo) {
+    mf_arena_release(&memo->arena);
+    *memo = (struct vf_memo){0};
+}
+
 void vf_problem_release(struct vf_problem *problem) {
     mf_arena_release(&problem->arena);
     *problem = (struct vf_problem){0};

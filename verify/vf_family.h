@@ -7,7 +7,7 @@
  * guards, poison, dispatch, the second run and the comparison are the runner's (vf_run.h).
  *
  * Shapes, layouts and units of buffers are those of the family's bindings. Everything a problem
- * points to hangs off its arena and dies with vf_problem_release.
+ * points to hangs off its arena, and dies with vf_problem_release, or off its memo.
  */
 #ifndef VF_FAMILY_H
 #define VF_FAMILY_H
@@ -56,8 +56,21 @@ struct vf_buffer {
     const void *judge_data; /* for the judge; of the problem's arena */
 };
 
+/*
+ * What a family keeps between the cases of one job, where they share data that is dear to make: one
+ * value, whose memory is the memo's arena. The runner empties it between jobs; a family may do so
+ * in prepare, when no problem points into it.
+ */
+struct vf_memo {
+    struct mf_arena arena;
+    const void *value; /* NULL: empty */
+};
+
+void vf_memo_release(struct vf_memo *memo);
+
 struct vf_problem {
     struct mf_arena arena;
+    struct vf_memo *memo; /* not owned; set before prepare, valid at least as long as the problem */
     struct vf_buffer buffers[VF_BUFFER_MAX];
     size_t buffer_count;
     struct kiln_param params[VF_PARAM_MAX]; /* push constants that are not dimensions */
@@ -74,8 +87,9 @@ struct vf_family {
      */
     enum kiln_result (*list_cases)(const enum mf_dtype *dtypes, struct vf_case_list *list);
     /*
-     * Makes inputs and expected outputs. Deterministic in (problem, dtypes, seed). On failure *out
-     * holds nothing but may have a used arena; the caller releases it either way.
+     * Makes inputs and expected outputs in *out, of which only `memo` is set. Deterministic in
+     * (problem, dtypes, seed), whatever the memo holds. On failure *out holds nothing but may have
+     * a used arena; the caller releases it either way.
      */
     enum kiln_result (*prepare)(const struct vf_case *problem, const enum mf_dtype *dtypes,
                                 uint64_t seed, struct vf_problem *out, struct kiln_error *error);

@@ -29,6 +29,7 @@ struct worker {
     const struct vf_case *prepared; /* the case that `problem` holds; NULL: none */
     const struct vf_job *prepared_job;
     struct vf_problem problem;
+    struct vf_memo memo; /* of prepared_job */
     enum injection injection;
     const char *injected_artifact;
     bool stop; /* a device was lost: end the process after this answer */
@@ -135,11 +136,15 @@ static enum kiln_result need_problem(struct worker *worker, const struct vf_job 
     }
     vf_problem_release(&worker->problem);
     worker->prepared = NULL;
+    if (worker->prepared_job != job) {
+        vf_memo_release(&worker->memo);
+    }
+    worker->prepared_job = job;
+    worker->problem.memo = &worker->memo;
     const enum kiln_result result =
         job->family->prepare(kase, job->dtypes, worker->options->seed, &worker->problem, error);
     if (result == KILN_OK) {
         worker->prepared = kase;
-        worker->prepared_job = job;
     }
     return result;
 }
@@ -397,6 +402,7 @@ int vf_worker_run(const struct vf_options *options) {
         _exit(3); /* objects of a lost device are not worth destroying */
     }
     vf_problem_release(&worker.problem);
+    vf_memo_release(&worker.memo);
     for (size_t i = 0; i < worker.device_count; i++) {
         vf_device_close(&worker.devices[i]);
     }

@@ -100,6 +100,39 @@ static void test_every_dtype(void **state) {
     }
 }
 
+/* What a memo holds of other cases changes nothing: fewer tokens, other shapes, another seed. */
+static void test_memo(void **state) {
+    static const struct {
+        uint64_t t, nout, seed;
+    } rows[] = {{5, 6, 7}, {2, 6, 7}, {5, 6, 7}, {7, 6, 7}, {3, 4, 7}, {3, 4, 8}, {0, 4, 8}};
+    const struct vf_family *family = vf_family_find("matmul");
+    const enum mf_dtype dtypes[] = {MF_DTYPE_Q4_0, MF_DTYPE_F16};
+    struct vf_memo memo = {0};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct vf_case kase = {.id = "test",
+                                     .dims = {{"t", rows[i].t}, {"nout", rows[i].nout}, {"k", 64}},
+                                     .dim_count = 3};
+        struct vf_problem with = {.memo = &memo};
+        struct vf_problem without = {0};
+
+        assert_int_equal(family->prepare(&kase, dtypes, rows[i].seed, &with, NULL), KILN_OK);
+        assert_int_equal(family->prepare(&kase, dtypes, rows[i].seed, &without, NULL), KILN_OK);
+        for (size_t b = 0; b < 2; b++) {
+            assert_int_equal(with.buffers[b].size_bytes, without.buffers[b].size_bytes);
+            assert_memory_equal(with.buffers[b].bytes, without.buffers[b].bytes,
+                                with.buffers[b].size_bytes);
+        }
+        assert_int_equal(with.buffers[2].element_count, rows[i].t * rows[i].nout);
+        assert_memory_equal(with.buffers[2].expected, without.buffers[2].expected,
+                            rows[i].t * rows[i].nout * sizeof(double));
+        vf_problem_release(&with);
+        vf_problem_release(&without);
+    }
+    vf_memo_release(&memo);
+}
+
 static void test_refused(void **state) {
     const struct vf_family *family = vf_family_find("matmul");
     static const struct vf_case kase = {
@@ -133,9 +166,8 @@ static void test_gates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_every_dtype),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_every_dtype),
+        cmocka_unit_test(test_memo),   cmocka_unit_test(test_refused),
         cmocka_unit_test(test_gates),
     };
     return cmocka_run_group_tests_name("ref_matmul", tests, NULL, NULL);
