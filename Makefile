@@ -12,12 +12,12 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SUITE ?= quick
 CHECK ?= full
-export BUILD PREFIX DESTDIR JOBS SUITE CHECK VERIFY_ARGS MIRROR DEVELOPER
+export BUILD PREFIX DESTDIR JOBS SUITE CHECK VERIFY_ARGS TABLE BENCH_ARGS MIRROR DEVELOPER
 
 # Run where the toolchain is.
 inner := all lib programs spv lock unit unit-build lint regen-check golden shell
 # Run on the host, and enter the root for parts of their work.
-outer := quickstart check check-asan check-tsan verify native install format clean root dev-root help
+outer := quickstart check check-asan check-tsan verify bench native install format clean root dev-root help
 
 # Where the toolchain is: here (inside the root, or on a host that has everything), or in the root.
 ifneq ($(wildcard /etc/kiln-root),)

@@ -11,6 +11,7 @@ native:
 	  $(MAKE) --no-print-directory config=native where=here lib programs shared
 
 verify: ; +@toolchain/verify.sh
+bench: ; +@toolchain/bench.sh
 quickstart: ; +@toolchain/quickstart.sh
 check: ; +@tests/check.sh $(CHECK)
 check-asan: ; +@tests/check.sh asan
@@ -31,6 +32,7 @@ help:
 #: make                  build the libraries and programs: build/genshaders, build/verify
 #: make spv              generate the artifacts into spv/ (only what changed)
 #: make verify           run every artifact and compare with the CPU reference (SUITE=quick|seeds|full, VERIFY_ARGS=…)
+#: make bench            check and time the artifacts on a table of problems (TABLE=FILE, BENCH_ARGS=…)
 #: make unit             unit tests (config=debug|release|asan|tsan)
 #: make check-asan       unit tests under AddressSanitizer and UBSan; check-tsan: under ThreadSanitizer
 #: make lint             the rules on sources

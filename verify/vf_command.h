@@ -20,6 +20,7 @@ enum vf_exit {
 
 int vf_command_run(const struct vf_options *options);
 int vf_command_golden(const struct vf_options *options);
+int vf_command_bench(const struct vf_options *options);
 int vf_command_devices(const struct vf_options *options);
 int vf_command_merge(const struct vf_options *options);
 

@@ -26,6 +26,9 @@ int main(int argc, char **argv) {
     case VF_COMMAND_GOLDEN:
         status = vf_command_golden(&options);
         break;
+    case VF_COMMAND_BENCH:
+        status = vf_command_bench(&options);
+        break;
     case VF_COMMAND_DEVICES:
         status = vf_command_devices(&options);
         break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vf_options.h"
 
+#include "vf_bench.h"
 #include "vf_case.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 static const char help_text[] =
     "Usage: verify [options]                run every artifact of a bundle against its reference\n"
     "       verify golden DIR [options]     check decoders and quantisers against golden vectors\n"
+    "       verify bench TABLE [options]    check and time the artifacts on a table of problems\n"
     "       verify devices                  list the Vulkan devices\n"
     "       verify merge OUT.json IN.json...  join JSON reports of one bundle\n"
     "\n"
@@ -29,6 +31,8 @@ static const char help_text[] =
     "  --allow-unlisted-tuples  run cooperative matrix shapes that a driver does not list, too\n"
     "  --list             print the cases instead of running them\n"
     "  --replay A/C       only case C of artifact A, whatever the suite\n"
+    "  --rounds N         bench: how often each time is taken (default: 7)\n"
+    "  --variants         bench: a line for each artifact, not only for the fastest\n"
     "  --limits LIST      pretend lower device limits: groups=N,range=BYTES\n"
     "  --help, --version\n"
     "\n"
@@ -110,10 +114,12 @@ enum option_id {
     OPTION_TIMEOUT,
     OPTION_REPLAY,
     OPTION_LIMITS,
+    OPTION_ROUNDS,
     OPTION_WORKER,
     OPTION_REQUIRE_DEVICE,
     OPTION_UNLISTED_TUPLES,
     OPTION_LIST,
+    OPTION_VARIANTS,
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_COUNT
@@ -127,6 +133,7 @@ static const char *const option_names[OPTION_COUNT] = {
     [OPTION_JUNIT] = "--junit",     [OPTION_JOBS] = "--jobs",
     [OPTION_SEED] = "--seed",       [OPTION_TIMEOUT] = "--timeout",
     [OPTION_REPLAY] = "--replay",   [OPTION_LIMITS] = "--limits",
+    [OPTION_ROUNDS] = "--rounds",   [OPTION_VARIANTS] = "--variants",
     [OPTION_WORKER] = "--worker",   [OPTION_REQUIRE_DEVICE] = "--require-device",
     [OPTION_LIST] = "--list",       [OPTION_HELP] = "--help",
     [OPTION_VERSION] = "--version", [OPTION_UNLISTED_TUPLES] = "--allow-unlisted-tuples",
@@ -185,6 +192,10 @@ static enum kiln_result option_value(enum option_id id, const char *value, struc
     case OPTION_LIMITS:
         result = parse_limits(value, out, error);
         break;
+    case OPTION_ROUNDS:
+        result = parse_number("--rounds", value, 1, VF_BENCH_ROUNDS_MAX, &number, error);
+        out->rounds = (size_t)number;
+        break;
     case OPTION_WORKER:
         out->worker = value;
         break;
@@ -204,6 +215,9 @@ static void option_flag(enum option_id id, struct vf_options *out) {
         break;
     case OPTION_LIST:
         out->list = true;
+        break;
+    case OPTION_VARIANTS:
+        out->variants = true;
         break;
     case OPTION_HELP:
         out->command = VF_COMMAND_HELP;
@@ -244,6 +258,7 @@ static enum kiln_result check_operands(const char *const *operands, size_t count
         const char *expected;
     } commands[] = {
         {"golden", VF_COMMAND_GOLDEN, 1, 1, "golden DIR"},
+        {"bench", VF_COMMAND_BENCH, 1, 1, "bench TABLE"},
         {"devices", VF_COMMAND_DEVICES, 0, 0, "devices"},
         {"merge", VF_COMMAND_MERGE, 2, SIZE_MAX, "merge OUT.json IN.json..."},
     };
@@ -264,7 +279,8 @@ static enum kiln_result check_operands(const char *const *operands, size_t count
         }
     }
     return kiln_error_set(error, KILN_ERR_ARGUMENT,
-                          "expected an option, golden, devices or merge, got '%s'", operands[0]);
+                          "expected an option, golden, bench, devices or merge, got '%s'",
+                          operands[0]);
 }
 
 enum kiln_result vf_options_parse(int argc, char **argv, struct mf_arena *arena,
@@ -280,6 +296,7 @@ enum kiln_result vf_options_parse(int argc, char **argv, struct mf_arena *arena,
                                .device = "all",
                                .jobs = processors > 1 ? 2 : 1,
                                .timeout_s = 60,
+                               .rounds = 7,
                                .filters = filters,
                                .argc = argc,
                                .argv = argv};

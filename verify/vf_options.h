@@ -14,6 +14,7 @@
 enum vf_command {
     VF_COMMAND_RUN,
     VF_COMMAND_GOLDEN,  /* operands: DIR */
+    VF_COMMAND_BENCH,   /* operands: TABLE */
     VF_COMMAND_DEVICES, /* no operands */
     VF_COMMAND_MERGE,   /* operands: OUT IN... */
     VF_COMMAND_HELP,
@@ -39,6 +40,8 @@ struct vf_options {
     uint32_t timeout_s;           /* of one case */
     uint32_t group_limit;         /* injected; 0: the device's */
     uint64_t storage_range_bytes; /* injected; 0: the device's */
+    size_t rounds;                /* of bench */
+    bool variants;                /* of bench: print each artifact */
     bool require_device;
     bool allow_unlisted_tuples; /* of cooperative matrices: kiln_instance_params */
     bool list;

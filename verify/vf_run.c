@@ -2,6 +2,7 @@
 #include "vf_run.h"
 
 #include "vf_guard.h"
+#include "vf_output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,16 +53,6 @@ static void outcome_fail(struct vf_outcome *out, const struct kiln_error *error,
     /* After a timeout the work may still run; its buffers must not be touched again. */
     out->device_unusable = out->device_unusable || error->code == KILN_ERR_DEVICE_LOST ||
                            strstr(error->message, "VK_TIMEOUT") != NULL;
-}
-
-static enum mf_dtype output_dtype(const struct vf_buffer *buffer,
-                                  const struct mf_artifact *artifact) {
-    const struct mf_dtype_info *info = NULL;
-
-    if (buffer->dtype_index >= 0 && (size_t)buffer->dtype_index < artifact->dtype_count) {
-        info = mf_dtype_find(artifact->dtypes[buffer->dtype_index]);
-    }
-    return info ? info->dtype : buffer->dtype;
 }
 
 static uint32_t lower(uint32_t a, uint32_t b) {
@@ -131,7 +122,7 @@ static void memory_layout(struct run *run, const struct mf_artifact *artifact) {
 
         memory->buffer = buffer;
         if (buffer->expected) {
-            memory->dtype = output_dtype(buffer, artifact);
+            memory->dtype = vf_output_dtype(buffer, artifact);
             payload_bytes = vf_output_bytes(memory->dtype, buffer->element_count);
         }
         memory->span = vf_guard_layout(payload_bytes, alignment);
@@ -332,30 +323,6 @@ static void remark(const struct run *run, uint64_t element_count, struct vf_outc
     outcome_set(out, VF_STATUS_PASS, "", text);
 }
 
-/* Only lavapipe is known to round f32 division as the host does. */
-static bool divides_exactly(const struct vf_device *device) {
-    return strstr(device->info->driver_name, "llvmpipe") != NULL;
-}
-
-/* The metrics of one output; returns the gate that is in force for it. */
-static struct mf_tolerance measure(const struct run *run, const struct binding_memory *memory,
-                                   const struct mf_tolerance *gate, struct vf_metrics *out) {
-    const struct vf_buffer *buffer = memory->buffer;
-    struct mf_tolerance own = vf_buffer_gate(buffer, gate);
-
-    if (buffer->judge || memory->dtype == MF_DTYPE_I32) {
-        own = vf_tolerance_none();
-        own.exact = true;
-    }
-    if (buffer->judge) {
-        buffer->judge(buffer, memory->first, divides_exactly(run->device), out);
-    } else {
-        vf_compare(memory->dtype, memory->first, buffer->expected, buffer->element_count, &own,
-                   buffer->non_finite, out);
-    }
-    return own;
-}
-
 static void compare_outputs(struct run *run, const struct mf_tolerance *gate,
                             struct vf_outcome *out) {
     uint64_t element_count = 0;
@@ -372,7 +339,8 @@ static void compare_outputs(struct run *run, const struct mf_tolerance *gate,
             continue;
         }
         element_count += buffer->element_count;
-        const struct mf_tolerance own = measure(run, memory, gate, &metrics);
+        const struct mf_tolerance own = vf_output_measure(buffer, memory->dtype, memory->first,
+                                                          gate, run->device->info, &metrics);
         vf_metrics_merge(&out->metrics, &metrics);
         out->measured = true;
         if (vf_metrics_pass(&metrics, &own, reason, sizeof reason) ||

@@ -22,6 +22,7 @@ struct kiln_batch {
     VkQueryPool queries; /* two for each timer */
     uint32_t timer_capacity;
     uint32_t timer_count; /* of what is recorded or was run last */
+    bool in_span;
     bool times_valid;
     uint64_t *ticks; /* two for each timer */
 };
@@ -133,6 +134,7 @@ static enum kiln_result kl_batch_begin(struct kiln_batch *batch, struct kiln_err
         return kiln_error_set(error, KILN_ERR_BUSY, "the batch is still pending on the device");
     }
     batch->timer_count = 0;
+    batch->in_span = false;
     batch->times_valid = false;
     enum kiln_result result = kiln_recorder_reset(batch->recorder, error);
     if (!result) {
@@ -172,7 +174,7 @@ enum kiln_result kiln_batch_dispatch(struct kiln_batch *batch, const struct kiln
     if (result) {
         return result;
     }
-    bool timed = batch->queries && batch->timer_count < batch->timer_capacity;
+    bool timed = batch->queries && !batch->in_span && batch->timer_count < batch->timer_capacity;
     uint32_t query = 2 * batch->timer_count;
     kl_batch_write_time(batch, timed, query);
     result = kiln_dispatch_record(batch->recorder, batch->commands, dispatch, error);
@@ -185,6 +187,51 @@ enum kiln_result kiln_batch_dispatch(struct kiln_batch *batch, const struct kiln
     batch->timer_count += timed ? 1 : 0;
     kiln_barrier_record(batch->device, batch->commands);
     return KILN_OK;
+}
+
+/* Why a span cannot begin or end here; KILN_OK when it can. */
+static enum kiln_result kl_batch_check_span(const struct kiln_batch *batch, bool ends,
+                                            struct kiln_error *error) {
+    if (batch->in_span != ends) {
+        return kiln_error_set(error, KILN_ERR_ARGUMENT, "a span %s",
+                              ends ? "ends that did not begin" : "begins inside another");
+    }
+    if (!batch->queries && batch->device->physical.info.limits.timestamp_valid_bits == 0) {
+        return kiln_error_set(error, KILN_ERR_UNSUPPORTED, "%s: its queue has no timestamps",
+                              batch->device->physical.info.name);
+    }
+    if (batch->timer_count >= batch->timer_capacity) {
+        return kiln_error_set(error, KILN_ERR_LIMIT, "all %u timers are taken",
+                              batch->timer_capacity);
+    }
+    return KILN_OK;
+}
+
+static enum kiln_result kl_batch_mark_span(struct kiln_batch *batch, bool ends,
+                                           struct kiln_error *error) {
+    enum kiln_result result = kl_batch_begin(batch, error);
+    if (!result) {
+        result = kl_batch_check_span(batch, ends, error);
+        if (result) {
+            batch->state = KL_BATCH_EMPTY;
+            batch->timer_count = 0;
+        }
+    }
+    if (result) {
+        return result;
+    }
+    kl_batch_write_time(batch, true, 2 * batch->timer_count + (ends ? 1 : 0));
+    batch->in_span = !ends;
+    batch->timer_count += ends ? 1 : 0;
+    return KILN_OK;
+}
+
+enum kiln_result kiln_batch_span_begin(struct kiln_batch *batch, struct kiln_error *error) {
+    return kl_batch_mark_span(batch, false, error);
+}
+
+enum kiln_result kiln_batch_span_end(struct kiln_batch *batch, struct kiln_error *error) {
+    return kl_batch_mark_span(batch, true, error);
 }
 
 enum kiln_result kiln_batch_copy(struct kiln_batch *batch, const struct kiln_buffer *from,

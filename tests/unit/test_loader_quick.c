@@ -102,6 +102,43 @@ static void test_batch(void **state) {
 }
 
 /* One invocation that adds 30 million words, several times: longer than a millisecond anywhere. */
+/* One time around three dispatches, at least as long as any of them; misuse empties the batch. */
+static void test_span(void **state) {
+    struct loader_fixture *fixture = *state;
+    const bool clock = kiln_device_info(fixture->device)->limits.timestamp_valid_bits != 0;
+    struct rows_problem problem;
+    struct kiln_batch *batch = NULL;
+    double time_ns = -1;
+
+    rows_begin(fixture, &problem, 100, 10);
+    must(fixture, kiln_batch_create(fixture->device, 2, &batch, &fixture->error));
+    must_fail(fixture, kiln_batch_span_end(batch, &fixture->error), KILN_ERR_ARGUMENT,
+              "did not begin");
+    if (clock) {
+        must(fixture, kiln_batch_span_begin(batch, &fixture->error));
+        must_fail(fixture, kiln_batch_span_begin(batch, &fixture->error), KILN_ERR_ARGUMENT,
+                  "inside another");
+        must(fixture, kiln_batch_span_begin(batch, &fixture->error));
+        for (int i = 0; i < 3; i++) {
+            must(fixture, kiln_batch_dispatch(batch, &problem.dispatch, &fixture->error));
+        }
+        must(fixture, kiln_batch_span_end(batch, &fixture->error));
+        must(fixture, kiln_batch_dispatch(batch, &problem.dispatch, &fixture->error));
+        must_fail(fixture, kiln_batch_span_begin(batch, &fixture->error), KILN_ERR_LIMIT,
+                  "all 2 timers");
+        must(fixture, kiln_batch_span_begin(batch, &fixture->error));
+        must(fixture, kiln_batch_dispatch(batch, &problem.dispatch, &fixture->error));
+        must(fixture, kiln_batch_span_end(batch, &fixture->error));
+        must(fixture, kiln_batch_run(batch, TIMEOUT_MS, &fixture->error));
+        must(fixture, kiln_batch_time(batch, 0, &time_ns, &fixture->error));
+        assert_true(time_ns > 0);
+        must_fail(fixture, kiln_batch_time(batch, 1, &time_ns, &fixture->error), KILN_ERR_NOT_FOUND,
+                  "was not timed");
+    }
+    kiln_batch_destroy(&batch);
+    rows_end(&problem);
+}
+
 static struct kiln_batch *slow_batch(struct loader_fixture *fixture, struct rows_problem *problem) {
     struct kiln_batch *batch = NULL;
     rows_begin(fixture, problem, 1, 30000000);
@@ -166,8 +203,8 @@ int main(int argc, char **argv) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        ON_DEVICE(test_staging), ON_DEVICE(test_buffer_limits),    ON_DEVICE(test_batch),
-        ON_DEVICE(test_timeout), cmocka_unit_test(test_abandoned),
+        ON_DEVICE(test_staging), ON_DEVICE(test_buffer_limits), ON_DEVICE(test_batch),
+        ON_DEVICE(test_span),    ON_DEVICE(test_timeout),       cmocka_unit_test(test_abandoned),
     };
     return cmocka_run_group_tests_name("loader_quick", tests, NULL, NULL);
 }

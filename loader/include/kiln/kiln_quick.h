@@ -83,6 +83,17 @@ void kiln_batch_destroy(struct kiln_batch **batch); /* sets NULL; NULL is fine *
 enum kiln_result kiln_batch_dispatch(struct kiln_batch *batch, const struct kiln_dispatch *dispatch,
                                      struct kiln_error *error);
 
+/*
+ * One timer around all that is appended between begin and end, barriers included: what a sequence
+ * of dispatches costs without a timestamp behind each. It takes the next timer number; dispatches
+ * inside are not timed of their own. Begin and end of the same batch, not nested.
+ * KILN_ERR_BUSY as kiln_batch_dispatch; KILN_ERR_ARGUMENT: nested, or an end without a begin;
+ * KILN_ERR_LIMIT: no timer left; KILN_ERR_UNSUPPORTED: the queue has no timestamps. On failure the
+ * batch is empty.
+ */
+enum kiln_result kiln_batch_span_begin(struct kiln_batch *batch, struct kiln_error *error);
+enum kiln_result kiln_batch_span_end(struct kiln_batch *batch, struct kiln_error *error);
+
 /* Appends a copy between buffers of the device, ordered like a dispatch. Not timed. */
 enum kiln_result kiln_batch_copy(struct kiln_batch *batch, const struct kiln_buffer *from,
                                  uint64_t from_offset_bytes, struct kiln_buffer *to,
@@ -101,9 +112,10 @@ enum kiln_result kiln_batch_wait(struct kiln_batch *batch, uint32_t timeout_ms,
                                  struct kiln_error *error);
 
 /*
- * Device time of timed dispatch `index` of the last run, in nanoseconds, from two timestamps around
- * it: ((end − begin) mod 2^timestampValidBits) · timestampPeriod. KILN_ERR_UNSUPPORTED when the
- * queue has no timestamps, KILN_ERR_NOT_FOUND when that dispatch was not timed; *time_ns is 0 then.
+ * Device time of timed dispatch or span `index` of the last run, in nanoseconds, from two
+ * timestamps around it: ((end − begin) mod 2^timestampValidBits) · timestampPeriod.
+ * KILN_ERR_UNSUPPORTED when the queue has no timestamps, KILN_ERR_NOT_FOUND when that dispatch was
+ * not timed; *time_ns is 0 then.
  */
 enum kiln_result kiln_batch_time(const struct kiln_batch *batch, uint32_t index, double *time_ns,
                                  struct kiln_error *error);
