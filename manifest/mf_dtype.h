@@ -2,9 +2,12 @@
 /*
  * mf_dtype: the element types a kernel can read or write.
  *
- * Block shapes and ids are those of ggml (docs/block_layouts.md; ids as in GGUF files). Names are
- * lower case and are what YAML axes, manifests and file names use. The numeric values of this enum
- * are ggml's type ids and are also the DTYPE_* constants of templates/include/params.glsl.
+ * Block shapes and ids are those of ggml (docs/block_layouts.md; ids as in GGUF files), but for the
+ * repacked types: these hold the blocks of a GGML type in a layout of kiln's own
+ * (docs/repacked_layouts.md, kiln_repack), are in no file, and their ids are the raw type's plus
+ * 0x1000, far beyond ggml's. Names are lower case and are what YAML axes, manifests and file names
+ * use. The numeric values of this enum are also the DTYPE_* constants of
+ * templates/include/params.glsl.
  */
 #ifndef MF_DTYPE_H
 #define MF_DTYPE_H
@@ -14,6 +17,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum mf_dtype {
     MF_DTYPE_F32 = 0,
@@ -46,7 +53,10 @@ enum mf_dtype {
     MF_DTYPE_MXFP4 = 39,
     MF_DTYPE_NVFP4 = 40,
     MF_DTYPE_Q1_0 = 41,
-    MF_DTYPE_Q2_0 = 42
+    MF_DTYPE_Q2_0 = 42,
+    MF_DTYPE_Q8_0P = 0x1008,
+    MF_DTYPE_Q3_KP = 0x100B,
+    MF_DTYPE_Q6_KP = 0x100E
 };
 
 struct mf_dtype_info {
@@ -54,7 +64,8 @@ struct mf_dtype_info {
     const char *name;        /* "q4_k" */
     uint32_t block_elements; /* elements of one block; 1 for plain types */
     uint32_t block_bytes;    /* bytes of one block */
-    bool weight;             /* usable as a weight: f32, f16, bf16 and 25 quantised types */
+    bool weight; /* usable as a weight: f32, f16, bf16, 25 quantised types, the repacked ones */
+    enum mf_dtype repack_of; /* of a repacked type its raw type, else the type itself */
 };
 
 /* All types, by ascending id. *count may not be NULL. Static storage. */
@@ -64,11 +75,18 @@ const struct mf_dtype_info *mf_dtype_table(size_t *count);
 const struct mf_dtype_info *mf_dtype_info(enum mf_dtype dtype);
 const struct mf_dtype_info *mf_dtype_find(const char *name);
 
+/* False for raw types and for what is no type. */
+bool mf_dtype_is_repacked(enum mf_dtype dtype);
+
 /*
  * Bytes of a row of `element_count` elements. KILN_ERR_ARGUMENT when the type is unknown or the
  * count is no multiple of its block; KILN_ERR_LIMIT when the product overflows 64 bits.
  */
 enum kiln_result mf_dtype_row_bytes(enum mf_dtype dtype, uint64_t element_count,
                                     uint64_t *size_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* MF_DTYPE_H */

@@ -24,6 +24,8 @@ static const struct decoder decoders[] = {
     {MF_DTYPE_TQ1_0, vf_decode_tq1_0},     {MF_DTYPE_TQ2_0, vf_decode_tq2_0},
     {MF_DTYPE_MXFP4, vf_decode_mxfp4},     {MF_DTYPE_NVFP4, vf_decode_nvfp4},
     {MF_DTYPE_Q1_0, vf_decode_q1_0},       {MF_DTYPE_Q2_0, vf_decode_q2_0},
+    {MF_DTYPE_Q8_0P, vf_decode_q8_0p},     {MF_DTYPE_Q3_KP, vf_decode_q3_kp},
+    {MF_DTYPE_Q6_KP, vf_decode_q6_kp},
 };
 
 static vf_decode_function *find_decoder(enum mf_dtype dtype) {

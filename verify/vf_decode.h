@@ -2,7 +2,8 @@
 /*
  * vf_decode: GGML blocks to binary32, the CPU reference of everything that reads weights.
  *
- * Formulas are those of docs/block_layouts.md. Per element the product of scale, sub-scale and code
+ * Formulas are those of docs/block_layouts.md, layouts of repacked types those of
+ * docs/repacked_layouts.md. Per element the product of scale, sub-scale and code
  * is exact in binary32 and at most one rounding follows, so results equal ggml's CPU dequantisers
  * bit for bit (tests/golden) whether or not the compiler contracts to fused multiply-adds. Only the
  * sign of a zero may differ. Subnormal scales are honoured; the caller must not run with
@@ -19,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* f32, f16, bf16, the 25 quantised weight types, q8_1 and q8_k; not i32. */
+/* f32, f16, bf16, the 25 quantised weight types, the repacked ones, q8_1 and q8_k; not i32. */
 bool vf_decode_supported(enum mf_dtype dtype);
 
 /*

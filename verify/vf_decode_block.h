@@ -46,6 +46,9 @@ vf_decode_function vf_decode_mxfp4, vf_decode_nvfp4, vf_decode_tq1_0, vf_decode_
 vf_decode_function vf_decode_q2_k, vf_decode_q3_k, vf_decode_q4_k, vf_decode_q5_k, vf_decode_q6_k;
 vf_decode_function vf_decode_q8_k, vf_decode_iq4_xs;
 
+/* vf_decode_repacked.c: repacked types */
+vf_decode_function vf_decode_q8_0p, vf_decode_q3_kp, vf_decode_q6_kp;
+
 /* vf_decode_iq.c: codebook types */
 vf_decode_function vf_decode_iq1_s, vf_decode_iq1_m, vf_decode_iq2_xxs, vf_decode_iq2_xs;
 vf_decode_function vf_decode_iq2_s, vf_decode_iq3_xxs, vf_decode_iq3_s;

@@ -3,6 +3,8 @@
 
 #include "vf_quantize_block.h"
 
+#include <kiln/kiln_repack.h>
+
 #include <math.h>
 
 struct quantizer {
@@ -40,7 +42,12 @@ static const struct quantizer quantizers[] = {
     {MF_DTYPE_IQ4_XS, vf_quantize_iq4_xs, false, HALF_MAX},
 };
 
+/* Of a repacked type its raw type's. */
 static const struct quantizer *find_quantizer(enum mf_dtype dtype) {
+    const struct mf_dtype_info *info = mf_dtype_info(dtype);
+    if (info != NULL) {
+        dtype = info->repack_of;
+    }
     for (size_t i = 0; i < sizeof quantizers / sizeof quantizers[0]; i++) {
         if (quantizers[i].dtype == dtype) {
             return &quantizers[i];
@@ -79,10 +86,19 @@ enum kiln_result vf_quantize(enum mf_dtype dtype, const float *values, uint64_t 
     if (quantizer->limit > 0.0f && !all_within(values, element_count, quantizer->limit)) {
         return KILN_ERR_LIMIT;
     }
-    for (uint64_t done = 0; done < element_count; done += info->block_elements) {
-        quantizer->quantize(values, blocks);
+    const struct kiln_repacking repacking = {info->repack_of, dtype, info->block_elements};
+    const bool repacked = mf_dtype_is_repacked(dtype);
+    const uint32_t raw_bytes = mf_dtype_info(info->repack_of)->block_bytes;
+    uint8_t raw[512];
+    enum kiln_result result = KILN_OK;
+    for (uint64_t done = 0; done < element_count && result == KILN_OK;
+         done += info->block_elements) {
+        quantizer->quantize(values, repacked ? raw : blocks);
+        if (repacked) {
+            result = kiln_repack(&repacking, raw, raw_bytes, blocks, info->block_bytes, NULL);
+        }
         values += info->block_elements;
         blocks += info->block_bytes;
     }
-    return KILN_OK;
+    return result;
 }

@@ -11,7 +11,8 @@
  *    squares over a set of candidate code assignments, then quantised scales with their neighbours
  *    tried, then the block scales fitted again to the codes. Blocks differ from ggml's; the RMS
  *    error over tests/golden is below it.
- * The iq1, iq2 and iq3 types have no encoder here (use vf_random_blocks), nor has q8_k.
+ * The iq1, iq2 and iq3 types have no encoder here (use vf_random_blocks), nor has q8_k. The blocks
+ * of a repacked type are its raw type's, repacked by the loader.
  *
  * Results depend on the values of the block only, never on threads or neighbours. Per core (about
  * 3 GHz, -O2): 30 to 300 million elements a second for the first kind, 5 to 15 for the second.

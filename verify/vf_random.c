@@ -5,6 +5,8 @@
 #include "vf_pseudo.h"
 #include "vf_quantize_block.h"
 
+#include <kiln/kiln_repack.h>
+
 #define TARGET_RMS 0.3f
 #define NONE 0xFFFFu
 
@@ -138,26 +140,46 @@ static void fill_bytes(uint64_t first, uint32_t size_bytes, uint8_t *bytes) {
     }
 }
 
-enum kiln_result vf_random_blocks(enum mf_dtype dtype, uint64_t seed, uint64_t block_count,
-                                  uint8_t *blocks) {
-    const struct mf_dtype_info *info = mf_dtype_info(dtype);
-    const struct layout *layout = find_layout(dtype);
+static enum kiln_result fill_raw_blocks(const struct mf_dtype_info *info, uint64_t base,
+                                        uint64_t block_first, uint64_t block_count,
+                                        uint8_t *blocks) {
+    const struct layout *layout = find_layout(info->dtype);
     uint8_t probe[512];
-    if (info == NULL || (block_count > 0 && blocks == NULL)) {
+    if (layout == NULL && !set_special(info->dtype, 0, probe)) {
         return KILN_ERR_ARGUMENT;
     }
-    if (layout == NULL && !set_special(dtype, 0, probe)) {
-        return KILN_ERR_ARGUMENT;
-    }
-    uint64_t base = vf_pseudo_bits(seed); /* so that seed + 1 is not the same stream shifted */
     for (uint64_t b = 0; b < block_count; b++, blocks += info->block_bytes) {
-        uint64_t first = base + b * BLOCK_WORDS;
+        uint64_t first = base + (block_first + b) * BLOCK_WORDS;
         fill_bytes(first, info->block_bytes, blocks);
         if (layout != NULL) {
             set_scales(layout, first + SCALE_WORD, blocks);
         } else {
-            set_special(dtype, first + SCALE_WORD, blocks);
+            set_special(info->dtype, first + SCALE_WORD, blocks);
         }
     }
     return KILN_OK;
+}
+
+enum kiln_result vf_random_blocks(enum mf_dtype dtype, uint64_t seed, uint64_t block_count,
+                                  uint8_t *blocks) {
+    const struct mf_dtype_info *info = mf_dtype_info(dtype);
+    if (info == NULL || (block_count > 0 && blocks == NULL)) {
+        return KILN_ERR_ARGUMENT;
+    }
+    uint64_t base = vf_pseudo_bits(seed); /* so that seed + 1 is not the same stream shifted */
+    if (!mf_dtype_is_repacked(dtype)) {
+        return fill_raw_blocks(info, base, 0, block_count, blocks);
+    }
+    const struct mf_dtype_info *raw = mf_dtype_info(info->repack_of);
+    const struct kiln_repacking repacking = {raw->dtype, dtype, info->block_elements};
+    uint8_t block[512];
+    enum kiln_result result = KILN_OK;
+    for (uint64_t b = 0; b < block_count && result == KILN_OK; b++, blocks += info->block_bytes) {
+        result = fill_raw_blocks(raw, base, b, 1, block);
+        if (result == KILN_OK) {
+            result =
+                kiln_repack(&repacking, block, raw->block_bytes, blocks, info->block_bytes, NULL);
+        }
+    }
+    return result;
 }

@@ -17,7 +17,7 @@
  * factor of 3 of each other and, where the type allows, of either sign, such that the decoded
  * values have an RMS near 0.3. Minimums lie within a quarter of what centres the values. Redundant
  * fields (the sums of q8_1 and q8_k) agree with the codes. f32, f16 and bf16 are uniform in
- * [-0.5, 0.5).
+ * [-0.5, 0.5). A repacked type's blocks are its raw type's of the same seed, repacked.
  *
  * A block depends on (dtype, seed, its number) only, so a prefix of a longer fill is the shorter
  * fill, and different seeds, neighbouring ones too, give unrelated blocks.

@@ -4,6 +4,8 @@
 #include "vf_pseudo.h"
 #include "vf_ref.h"
 
+#include <kiln/kiln_repack.h>
+
 #include <string.h>
 
 enum { FOLD_GROUP_LIMIT = 3 };
@@ -142,6 +144,27 @@ static void fill_blocks(const struct mf_dtype_info *info, const struct scale_fie
     }
 }
 
+/* Raw blocks of `count` elements, for a repacked type repacked. */
+static enum kiln_result make_blocks(const struct mf_dtype_info *info,
+                                    const struct scale_field *field, uint64_t seed, uint64_t count,
+                                    uint64_t size_bytes, uint8_t *blocks, struct mf_arena *arena) {
+    const struct mf_dtype_info *raw = mf_dtype_info(info->repack_of);
+    const uint64_t block_count = count / info->block_elements;
+    const uint64_t raw_bytes = block_count * raw->block_bytes;
+
+    if (raw == info) {
+        fill_blocks(info, field, seed, block_count, blocks);
+        return KILN_OK;
+    }
+    uint8_t *raw_blocks = mf_arena_alloc(arena, (size_t)raw_bytes + 8, 1);
+    if (!raw_blocks) {
+        return KILN_ERR_MEMORY;
+    }
+    fill_blocks(raw, field, seed, block_count, raw_blocks);
+    const struct kiln_repacking repacking = {raw->dtype, info->dtype, info->block_elements};
+    return kiln_repack(&repacking, raw_blocks, raw_bytes, blocks, size_bytes, NULL);
+}
+
 enum kiln_result vf_dequant_problem(const uint8_t *blocks, uint64_t size_bytes, const float *values,
                                     uint64_t count, bool non_finite, struct vf_problem *out) {
     double *expected = mf_arena_alloc(&out->arena, (size_t)count + 1, sizeof *expected);
@@ -164,7 +187,7 @@ static enum kiln_result dequant_prepare(const struct vf_case *problem, const enu
                                         struct kiln_error *error) {
     const uint64_t count = vf_case_dim(problem, "count");
     const struct mf_dtype_info *info = mf_dtype_info(dtypes[0]);
-    const struct scale_field *field = scale_field_find(dtypes[0]);
+    const struct scale_field *field = info ? scale_field_find(info->repack_of) : NULL;
     uint64_t size_bytes = 0;
 
     if (!info || !field || mf_dtype_row_bytes(dtypes[0], count, &size_bytes) != KILN_OK) {
@@ -175,13 +198,16 @@ static enum kiln_result dequant_prepare(const struct vf_case *problem, const enu
     if (!blocks || !values) {
         return kiln_error_set(error, KILN_ERR_MEMORY, "dequant %s: out of memory", problem->id);
     }
-    fill_blocks(info, field, seed, count / info->block_elements, blocks);
-    enum kiln_result result = vf_decode(dtypes[0], blocks, count, values);
+    enum kiln_result result =
+        make_blocks(info, field, seed, count, size_bytes, blocks, &out->arena);
+    if (result == KILN_OK) {
+        result = vf_decode(dtypes[0], blocks, count, values);
+    }
     if (result == KILN_OK) {
         result = vf_dequant_problem(blocks, size_bytes, values, count, false, out);
     }
     if (result != KILN_OK) {
-        return kiln_error_set(error, result, "dequant %s: cannot decode: %s", problem->id,
+        return kiln_error_set(error, result, "dequant %s: no blocks: %s", problem->id,
                               kiln_result_string(result));
     }
     return KILN_OK;

@@ -76,7 +76,7 @@ static void test_supported(void **state) {
         supported += vf_decode_supported(table[i].dtype);
         assert_true(vf_decode_supported(table[i].dtype) || !table[i].weight);
     }
-    assert_int_equal(supported, 30);
+    assert_int_equal(supported, 30 + 3);
     assert_false(vf_decode_supported(MF_DTYPE_I32));
     assert_false(vf_decode_supported((enum mf_dtype)4));
 }

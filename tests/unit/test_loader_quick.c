@@ -49,6 +49,60 @@ static void test_staging(void **state) {
     rows_end(&problem);
 }
 
+/* Repacked uploads of more than one part, of a part of the rows, mapped and through staging. */
+static void test_upload_repacked(void **state) {
+    enum { K = 512, ROWS = 42000, RAW_ROW = 420, ROW = 424, RAW_BLOCK = 210, BLOCK = 212 };
+    struct loader_fixture *fixture = *state;
+    const struct kiln_repacking repacking = {MF_DTYPE_Q6_K, MF_DTYPE_Q6_KP, K};
+    struct kiln_buffer *buffer = NULL;
+    uint8_t *raw = malloc((size_t)ROWS * RAW_ROW);
+    uint8_t *found = malloc((size_t)ROWS * ROW);
+    assert_true(raw && found);
+    for (size_t i = 0; i < (size_t)ROWS * RAW_ROW; i++) {
+        raw[i] = (uint8_t)((i * 2654435761u) >> 13);
+    }
+    must(fixture,
+         kiln_buffer_create(fixture->device, (size_t)ROWS * ROW, &buffer, &fixture->error));
+    for (int staged = 0; staged < 2; staged++) {
+        fixture->device->always_staged = staged == 1;
+        must(fixture,
+             kiln_buffer_fill(buffer, 0, kiln_buffer_size(buffer), POISON, &fixture->error));
+        must(fixture, kiln_buffer_upload_repacked(buffer, 0, &repacking, raw,
+                                                  (uint64_t)RAW_ROW * (ROWS - 7), &fixture->error));
+        must(fixture, kiln_buffer_upload_repacked(buffer, (uint64_t)ROW * (ROWS - 7), &repacking,
+                                                  raw + (size_t)RAW_ROW * (ROWS - 7), 7 * RAW_ROW,
+                                                  &fixture->error));
+        must(fixture, kiln_buffer_download(buffer, 0, found, (size_t)ROWS * ROW, &fixture->error));
+        for (size_t b = 0; b < (size_t)ROWS * 2; b++) {
+            assert_memory_equal(found + b * BLOCK, raw + b * RAW_BLOCK, RAW_BLOCK);
+            assert_int_equal(found[b * BLOCK + 210] | found[b * BLOCK + 211], 0);
+        }
+    }
+    /* Refused before anything is written. */
+    must(fixture, kiln_buffer_fill(buffer, 0, kiln_buffer_size(buffer), POISON, &fixture->error));
+    must_fail(fixture,
+              kiln_buffer_upload_repacked(buffer, ROW, &repacking, raw, (uint64_t)ROWS * RAW_ROW,
+                                          &fixture->error),
+              KILN_ERR_LIMIT, "17808000 repacked bytes at 424 of a buffer of 17808000 bytes");
+    must_fail(
+        fixture,
+        kiln_buffer_upload_repacked(buffer, 0, &repacking, raw, 3 * RAW_ROW + 210, &fixture->error),
+        KILN_ERR_ARGUMENT, "3 rows of 420 bytes and 210 bytes over");
+    must_fail(fixture,
+              kiln_buffer_upload_repacked(buffer, 0, &repacking, NULL, RAW_ROW, &fixture->error),
+              KILN_ERR_ARGUMENT, "no memory");
+    must(fixture, kiln_buffer_upload_repacked(buffer, 0, &repacking, NULL, 0, &fixture->error));
+    must(fixture, kiln_buffer_download(buffer, 0, found, (size_t)ROWS * ROW, &fixture->error));
+    for (size_t i = 0; i < (size_t)ROWS * ROW; i += 4) {
+        uint32_t word;
+        memcpy(&word, found + i, sizeof word);
+        assert_int_equal(word, POISON);
+    }
+    kiln_buffer_destroy(&buffer);
+    free(raw);
+    free(found);
+}
+
 static void test_buffer_limits(void **state) {
     struct loader_fixture *fixture = *state;
     struct kiln_buffer *buffer = (struct kiln_buffer *)8;
@@ -203,8 +257,9 @@ int main(int argc, char **argv) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        ON_DEVICE(test_staging), ON_DEVICE(test_buffer_limits), ON_DEVICE(test_batch),
-        ON_DEVICE(test_span),    ON_DEVICE(test_timeout),       cmocka_unit_test(test_abandoned),
+        ON_DEVICE(test_staging), ON_DEVICE(test_upload_repacked), ON_DEVICE(test_buffer_limits),
+        ON_DEVICE(test_batch),   ON_DEVICE(test_span),            ON_DEVICE(test_timeout),
+        cmocka_unit_test(test_abandoned),
     };
     return cmocka_run_group_tests_name("loader_quick", tests, NULL, NULL);
 }

@@ -314,6 +314,29 @@ static void expect_choice(const struct kiln_device_info *info, const struct kiln
     assert_string_equal(chosen->name, expected);
 }
 
+/* A repacked type and its raw one are two types: neither stands in for the other. */
+static void test_repacked_types(void **state) {
+    (void)state;
+    static const char *const names[] = {"q8_0", "q8_0p", "q6_k", "q6_kp", "q3_k", "q3_kp"};
+    enum { COUNT = sizeof names / sizeof names[0] };
+    struct kiln_device_info big = big_device();
+    for (size_t only = 0; only < COUNT; only++) {
+        const char *dtypes[] = {names[only], "f32"};
+        struct mf_artifact artifact = artifact_of("matvec", "portable");
+        artifact.dtypes = dtypes;
+        const struct mf_manifest manifest = {.artifacts = &artifact, .artifact_count = 1};
+        for (size_t asked = 0; asked < COUNT; asked++) {
+            const char *wanted[] = {names[asked], "f32"};
+            const struct kiln_query query = {
+                .family = "matvec", .dtypes = wanted, .dtype_count = 2};
+            const struct mf_artifact *chosen = NULL;
+            enum kiln_result result = kiln_select(&manifest, &big, &query, &chosen, NULL, NULL);
+            assert_int_equal(result, asked == only ? KILN_OK : KILN_ERR_NO_VARIANT);
+            assert_ptr_equal(chosen, asked == only ? &artifact : NULL);
+        }
+    }
+}
+
 static void test_ranking(void **state) {
     (void)state;
     struct kiln_device_info big = big_device();
@@ -497,12 +520,13 @@ static void test_environment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_feature_names), cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_subgroup_size), cmocka_unit_test(test_tuples),
-        cmocka_unit_test(test_ranking),       cmocka_unit_test(test_padding),
-        cmocka_unit_test(test_explanation),   cmocka_unit_test(test_no_variant),
-        cmocka_unit_test(test_environment),   cmocka_unit_test(test_padding_counts),
+        cmocka_unit_test(test_feature_names),  cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_subgroup_size),  cmocka_unit_test(test_tuples),
+        cmocka_unit_test(test_repacked_types), cmocka_unit_test(test_ranking),
+        cmocka_unit_test(test_padding),        cmocka_unit_test(test_explanation),
+        cmocka_unit_test(test_no_variant),     cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_padding_counts),
     };
     return cmocka_run_group_tests_name("loader_select", tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@
 #include "kiln_dispatch.h"
 #include "kiln_pipeline.h"
 #include "kiln_quick.h"
+#include "kiln_repack.h"
 #include "kiln_result.h"
 #include "kiln_select.h"
 

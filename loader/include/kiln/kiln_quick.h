@@ -13,6 +13,7 @@
 #define KILN_QUICK_H
 
 #include "kiln_dispatch.h"
+#include "kiln_repack.h"
 #include "kiln_select.h"
 
 #ifdef __cplusplus
@@ -50,6 +51,17 @@ enum kiln_result kiln_buffer_upload(struct kiln_buffer *buffer, uint64_t offset_
                                     struct kiln_error *error);
 enum kiln_result kiln_buffer_download(struct kiln_buffer *buffer, uint64_t offset_bytes,
                                       void *bytes, uint64_t size_bytes, struct kiln_error *error);
+
+/*
+ * Uploads `raw_bytes` bytes of raw rows as repacked ones (kiln_repack.h), by way of at most 16 MiB
+ * of host memory. A part of a tensor's rows goes to offset row_first · mf_dtype_row_bytes(to, k).
+ * Errors as kiln_repack_size, KILN_ERR_ARGUMENT (NULL), KILN_ERR_MEMORY, and as kiln_buffer_upload;
+ * all but those of the transfer itself come before anything is uploaded.
+ */
+enum kiln_result kiln_buffer_upload_repacked(struct kiln_buffer *buffer, uint64_t offset_bytes,
+                                             const struct kiln_repacking *repacking,
+                                             const void *raw, uint64_t raw_bytes,
+                                             struct kiln_error *error);
 
 /* Repeats a 32-bit word over the range; offset and size are multiples of 4. */
 enum kiln_result kiln_buffer_fill(struct kiln_buffer *buffer, uint64_t offset_bytes,
