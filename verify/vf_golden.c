@@ -9,6 +9,8 @@
 #include "vf_quantize.h"
 #include "vf_sha256.h"
 
+#include <kiln/kiln_repack.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -101,21 +103,21 @@ static enum kiln_result out_of_memory(struct run *run, const struct golden_case 
                           c->directory, c->name);
 }
 
-static enum kiln_result check_decode(struct run *run, const struct golden_case *c) {
+static enum kiln_result check_decode(struct run *run, const struct golden_case *c, bool *passed) {
     char detail[DETAIL_BYTES];
+    *passed = false;
     float *found = malloc((size_t)c->element_count * sizeof *found);
     if (found == NULL) {
         return out_of_memory(run, c);
     }
     enum kiln_result result =
         vf_decode(c->info->dtype, (const uint8_t *)c->blocks.data, c->element_count, found);
-    bool passed = false;
     if (result == KILN_OK) {
-        passed = compare_values(c, found, detail);
+        *passed = compare_values(c, found, detail);
     } else {
         snprintf(detail, sizeof detail, "no decoder: %s", kiln_result_string(result));
     }
-    report(run, c->type, c->name, "decode", passed, detail);
+    report(run, c->type, c->name, "decode", *passed, detail);
     free(found);
     return KILN_OK;
 }
@@ -303,19 +305,66 @@ static bool wants_quantize(const struct golden_case *c) {
     return c->has_input && c->info->dtype != MF_DTYPE_Q8_1 && vf_quantize_supported(c->info->dtype);
 }
 
+static enum kiln_result hand_vector(struct run *run, const struct golden_case *c,
+                                    enum mf_dtype dtype, const char *type, const uint8_t *blocks) {
+    if (run->callbacks == NULL || run->callbacks->vector == NULL) {
+        return KILN_OK;
+    }
+    const struct vf_golden_vector vector = {.dtype = dtype,
+                                            .type = type,
+                                            .case_name = c->name,
+                                            .blocks = blocks,
+                                            .element_count = c->element_count,
+                                            .values = c->values};
+    return run->callbacks->vector(run->callbacks->user, &vector, run->error);
+}
+
+/* Repacked, the blocks mean the same: the loader's repacking against the type's own decoder. */
+static enum kiln_result check_repack(struct run *run, const struct golden_case *c,
+                                     enum mf_dtype dtype) {
+    const struct mf_dtype_info *info = mf_dtype_info(dtype);
+    const struct kiln_repacking repacking = {c->info->dtype, dtype, info->block_elements};
+    const size_t size_bytes = (size_t)c->block_count * info->block_bytes;
+    char detail[DETAIL_BYTES];
+    struct kiln_error error = {KILN_OK, ""};
+    bool passed = false;
+    uint8_t *repacked = malloc(size_bytes);
+    float *found = malloc((size_t)c->element_count * sizeof *found);
+    enum kiln_result result = KILN_OK;
+    if (repacked == NULL || found == NULL) {
+        result = out_of_memory(run, c);
+        goto done;
+    }
+    if (kiln_repack(&repacking, c->blocks.data, c->blocks.size_bytes, repacked, size_bytes,
+                    &error) != KILN_OK) {
+        snprintf(detail, sizeof detail, "%s", error.message);
+    } else if (vf_decode(dtype, repacked, c->element_count, found) != KILN_OK) {
+        snprintf(detail, sizeof detail, "no decoder");
+    } else {
+        passed = compare_values(c, found, detail);
+    }
+    report(run, info->name, c->name, "repack", passed, detail);
+    if (error.code == KILN_OK) {
+        result = hand_vector(run, c, dtype, info->name, repacked);
+    }
+done:
+    free(repacked);
+    free(found);
+    return result;
+}
+
 static enum kiln_result check_vector(struct run *run, const struct golden_case *c) {
-    enum kiln_result result = check_decode(run, c);
+    enum mf_dtype repacked = c->info->dtype;
+    bool decoded = false;
+    enum kiln_result result = check_decode(run, c, &decoded);
     if (result == KILN_OK && wants_quantize(c)) {
         result = check_quantize(run, c);
     }
-    if (result == KILN_OK && run->callbacks != NULL && run->callbacks->vector != NULL) {
-        struct vf_golden_vector vector = {.dtype = c->info->dtype,
-                                          .type = c->type,
-                                          .case_name = c->name,
-                                          .blocks = (const uint8_t *)c->blocks.data,
-                                          .element_count = c->element_count,
-                                          .values = c->values};
-        result = run->callbacks->vector(run->callbacks->user, &vector, run->error);
+    if (result == KILN_OK) {
+        result = hand_vector(run, c, c->info->dtype, c->type, (const uint8_t *)c->blocks.data);
+    }
+    if (result == KILN_OK && decoded && kiln_repack_find(c->info->dtype, &repacked) == KILN_OK) {
+        result = check_repack(run, c, repacked);
     }
     return result;
 }

@@ -13,10 +13,12 @@
  *   files     every listed file exists, has its size and SHA-256, and sizes agree with the counts
  *   decode    vf_decode gives every value bit for bit (zeros of either sign are equal)
  *   quantize  with in_f32.bin and a quantiser: the blocks byte for byte where the encoder is
- * stated, otherwise an RMS error of at most 1.05 times that of the golden blocks. Not for q8_1 and
- * q8_k, activation types whose sums may legitimately differ. A failed files check is the case's
- * only row. A type this build does not know gives one failing row of check "type". An index that
- * does not follow its form ends the run: what is wrong is unclear.
+ *             stated, otherwise an RMS error of at most 1.05 times that of the golden blocks. Not
+ * for q8_1 and q8_k, activation types whose sums may legitimately differ repack    where the type
+ * has a repacked one and decode passed: the blocks repacked by the loader decode to the same
+ * values; the row's type is the repacked one, and its vector follows A failed files check is the
+ * case's only row. A type this build does not know gives one failing row of check "type". An index
+ * that does not follow its form ends the run: what is wrong is unclear.
  *
  * Nothing is printed. Thread safety: no state; the callbacks run on the calling thread.
  */
@@ -31,9 +33,9 @@
 
 /* One result. The strings live until the callback returns; case_name is "" for a "type" row. */
 struct vf_golden_row {
-    const char *type; /* name in the index */
+    const char *type; /* name in the index; the repacked type's for "repack" */
     const char *case_name;
-    const char *check; /* "type", "files", "decode" or "quantize" */
+    const char *check; /* "type", "files", "decode", "quantize" or "repack" */
     bool passed;
     const char *detail; /* one line: counts when passed, what differs where when failed */
 };
@@ -43,7 +45,7 @@ struct vf_golden_vector {
     enum mf_dtype dtype;
     const char *type;
     const char *case_name;
-    const uint8_t *blocks; /* element_count / block_elements blocks */
+    const uint8_t *blocks; /* element_count / block_elements blocks of dtype */
     uint64_t element_count;
     const float *values; /* element_count expected values */
 };
@@ -53,8 +55,9 @@ struct vf_golden_callbacks {
     /* Called for every row. NULL: rows are only counted. */
     void (*row)(void *user, const struct vf_golden_row *row);
     /*
-     * Called for every vector after its rows, so that the same data can go through kernels on a
-     * device; NULL: not. Its own results are its own to report. A failure ends the run with it.
+     * Called for every vector after its rows, and for it repacked where that is possible, so that
+     * the same data can go through kernels on a device; NULL: not. Its own results are its own to
+     * report. A failure ends the run with it.
      */
     enum kiln_result (*vector)(void *user, const struct vf_golden_vector *vector,
                                struct kiln_error *error);
