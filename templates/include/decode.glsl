@@ -102,6 +102,12 @@
 #include "decode/q1_0.glsl"
 #elif K_DTYPE == DTYPE_Q2_0
 #include "decode/q2_0.glsl"
+#elif K_DTYPE == DTYPE_Q8_0P
+#include "decode/q8_0p.glsl"
+#elif K_DTYPE == DTYPE_Q3_KP
+#include "decode/q3_kp.glsl"
+#elif K_DTYPE == DTYPE_Q6_KP
+#include "decode/q6_kp.glsl"
 #else
 #error "K_DTYPE is not a weight type"
 #endif

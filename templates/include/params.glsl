@@ -38,6 +38,11 @@
 #define DTYPE_Q1_0 41
 #define DTYPE_Q2_0 42
 
+// Repacked types: the raw type's number + 0x1000.
+#define DTYPE_Q8_0P 0x1008
+#define DTYPE_Q3_KP 0x100B
+#define DTYPE_Q6_KP 0x100E
+
 // Types of a kernel's result, same numbers (`out_type`).
 #define OUT_TYPE_F32 DTYPE_F32
 #define OUT_TYPE_F16 DTYPE_F16

@@ -6,22 +6,26 @@
 //              or the high nibble of S[g - 8]; high 2 bits are bits 2(g / 4)..+1 of S[8 + g % 4]
 // 108  d       half
 #define BLOCK_ELEMENTS 256
+#ifndef BLOCK_BYTES
 #define BLOCK_BYTES 110
+#endif
 #define SCALE_ELEMENTS 16
 #define DECODE_HAS_CODES
+
+#include "fields.glsl"
 
 float run_scale(uint block, uint run) {
     uint group = run >> 1;
     uint low = (load_u8(block + 96u + (group & 7u)) >> (4u * (group >> 3))) & 15u;
     uint high = (load_u8(block + 104u + (group & 3u)) >> (2u * (group >> 2))) & 3u;
-    return f16_to_f32(load_u16(block + 108u)) * float(int(low | (high << 4)) - 32);
+    return f16_to_f32(load_field_half(block + 108u)) * float(int(low | (high << 4)) - 32);
 }
 
 uvec2 run_codes(uint block, uint run) {
     uint column = 8u * (run & 3u);
-    uvec2 bytes = load_u32x2_unaligned(block + 32u + 32u * (run >> 4) + column);
+    uvec2 bytes = load_field_u32x2(block + 32u + 32u * (run >> 4) + column);
     uvec2 low = (bytes >> (2u * ((run >> 2) & 3u))) & 0x03030303u;
-    uvec2 high = (load_u32x2_unaligned(block + column) >> (run >> 2)) & 0x01010101u;
+    uvec2 high = (load_field_u32x2(block + column) >> (run >> 2)) & 0x01010101u;
     uvec2 codes = low | (high << 2);
     return uvec2(packed_subtract(codes.x, 4u), packed_subtract(codes.y, 4u));
 }

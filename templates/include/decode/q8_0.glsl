@@ -3,17 +3,22 @@
 //   0  d   half
 //   2  qs  32 signed bytes
 #define BLOCK_ELEMENTS 32
+#ifndef BLOCK_BYTES
 #define BLOCK_BYTES 34
+#endif
+#define Q8_0_CODES (BLOCK_BYTES - 32u)
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
 #define DECODE_HAS_SLICES
 
+#include "fields.glsl"
+
 float run_scale(uint block, uint run) {
-    return f16_to_f32(load_u16(block));
+    return f16_to_f32(load_field_half(block));
 }
 
 uvec2 run_codes(uint block, uint run) {
-    return load_u32x2_unaligned(block + 2u + 8u * run);
+    return load_field_u32x2(block + Q8_0_CODES + 8u * run);
 }
 
 uvec2 slice_elements(uint slice) {
@@ -21,6 +26,6 @@ uvec2 slice_elements(uint slice) {
 }
 
 void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
-    low = load_u32x4_unaligned(block + 2u);
-    high = load_u32x4_unaligned(block + 18u);
+    low = load_field_u32x4(block + Q8_0_CODES);
+    high = load_field_u32x4(block + (Q8_0_CODES + 16u));
 }
