@@ -160,8 +160,8 @@ static enum kiln_result describe_block(struct reflection *reflection,
     return binding->name == NULL ? fail_memory(reflection) : KILN_OK;
 }
 
-/* Several variables on one binding are views of one buffer: the first declared one describes it,
- * access is that of all together. */
+/* Several variables on one binding are views of one buffer: the one of the smallest stride describes
+ * it, the first declared of such; access is that of all together. */
 static bool merge_view(struct reflection *reflection, const struct mf_binding *binding,
                        spvc_variable_id variable) {
     for (size_t i = 0; i < reflection->binding_count; i++) {
@@ -170,7 +170,9 @@ static bool merge_view(struct reflection *reflection, const struct mf_binding *b
             continue;
         enum mf_access access =
             known->access == binding->access ? known->access : MF_ACCESS_READ_WRITE;
-        if (variable < reflection->variables[i]) {
+        const bool finer = binding->stride_bytes < known->stride_bytes;
+        if (finer || (binding->stride_bytes == known->stride_bytes &&
+                      variable < reflection->variables[i])) {
             *known = *binding;
             reflection->variables[i] = variable;
         }

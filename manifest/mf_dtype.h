@@ -5,7 +5,9 @@
  * Block shapes and ids are those of ggml (docs/block_layouts.md; ids as in GGUF files), but for the
  * repacked types: these hold the blocks of a GGML type in a layout of kiln's own
  * (docs/repacked_layouts.md, kiln_repack), are in no file, and their ids are the raw type's plus
- * 0x1000, far beyond ggml's. Names are lower case and are what YAML axes, manifests and file names
+ * 0x1000, far beyond ggml's. q8_1s, too, is no GGML type: activations as in q8_1, but the tensor's
+ * codes first and then its scales and sums (docs/repacked_layouts.md); no blocks lie together, and
+ * a "block" of it only counts bytes. Names are lower case and are what YAML axes, manifests and file names
  * use. The numeric values of this enum are also the DTYPE_* constants of
  * templates/include/params.glsl.
  */
@@ -55,6 +57,7 @@ enum mf_dtype {
     MF_DTYPE_Q1_0 = 41,
     MF_DTYPE_Q2_0 = 42,
     MF_DTYPE_Q8_0P = 0x1008,
+    MF_DTYPE_Q8_1S = 0x1009,
     MF_DTYPE_Q3_KP = 0x100B,
     MF_DTYPE_Q6_KP = 0x100E
 };

@@ -5,6 +5,7 @@
 #include "vf_decode_block.h"
 #include "vf_f16.h"
 #include "vf_quantize.h"
+#include "vf_split.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,20 +56,19 @@ static bool header_near(enum mf_dtype dtype, const uint8_t *got, const uint8_t *
 }
 
 /* What the elements of a block add to the counts; a wrong header counts as its first element. */
-static void block_judge(const struct vf_buffer *buffer, uint64_t index, const uint8_t *got,
-                        bool strict, struct vf_metrics *m) {
-    const struct vf_expected_blocks *data = buffer->judge_data;
-    const uint32_t block_bytes = mf_dtype_info(buffer->dtype)->block_bytes;
+static void block_judge(const struct vf_expected_blocks *data, enum mf_dtype dtype, uint64_t index,
+                        const uint8_t *got, bool strict, struct vf_metrics *m) {
+    const uint32_t block_bytes = mf_dtype_info(dtype)->block_bytes;
     const uint8_t *expected = data->blocks + index * block_bytes;
     const float scale = data->scales[index];
-    const bool same_header = memcmp(got, expected, header_bytes(buffer->dtype)) == 0;
+    const bool same_header = memcmp(got, expected, header_bytes(dtype)) == 0;
     const bool equal_only = strict || isnan(scale);
-    bool near = same_header || (!equal_only && header_near(buffer->dtype, got, expected, scale));
+    bool near = same_header || (!equal_only && header_near(dtype, got, expected, scale));
     bool same = same_header;
 
     for (uint32_t e = 0; e < BLOCK_ELEMENTS; e++) {
-        const int32_t a = code_load(buffer->dtype, got, e);
-        const int32_t b = code_load(buffer->dtype, expected, e);
+        const int32_t a = code_load(dtype, got, e);
+        const int32_t b = code_load(dtype, expected, e);
         same = same && a == b;
         near = near && abs(a - b) <= (equal_only ? 0 : 1);
         m->near_count += near && !same;
@@ -81,26 +81,48 @@ static void block_judge(const struct vf_buffer *buffer, uint64_t index, const ui
     }
 }
 
+/* The buffer's blocks, all of one kind; `wrong` counts sums of q8_1s that are not their codes'. */
+static enum mf_dtype join_blocks(const struct vf_buffer *buffer, const void *got, uint8_t *joined,
+                                 const uint8_t **blocks, uint64_t *wrong) {
+    *blocks = got;
+    *wrong = 0;
+    if (buffer->dtype != MF_DTYPE_Q8_1S) {
+        return buffer->dtype;
+    }
+    *wrong = vf_split_to_blocks(got, buffer->element_count, joined);
+    *blocks = joined;
+    return MF_DTYPE_Q8_1;
+}
+
 void vf_judge_blocks(const struct vf_buffer *buffer, const void *got, bool strict,
                      struct vf_metrics *out) {
     const struct mf_tolerance none = vf_tolerance_none();
     const uint64_t count = buffer->element_count;
     const uint32_t block_bytes = mf_dtype_info(buffer->dtype)->block_bytes;
     float *values = malloc((size_t)count * sizeof *values + 1);
+    uint8_t *joined = malloc((size_t)(count / BLOCK_ELEMENTS * block_bytes) + 1);
+    const uint8_t *blocks = NULL;
+    uint64_t wrong = 0;
 
     *out = vf_metrics_empty();
-    if (!values || vf_decode(buffer->dtype, got, count, values) != KILN_OK) {
+    if (!values || !joined) {
+        out->mismatch_count = count;
+        goto done;
+    }
+    const enum mf_dtype dtype = join_blocks(buffer, got, joined, &blocks, &wrong);
+    if (vf_decode(dtype, blocks, count, values) != KILN_OK) {
         out->mismatch_count = count;
         goto done;
     }
     vf_compare(MF_DTYPE_F32, values, buffer->expected, count, &none, false, out);
-    out->mismatch_count = 0;
+    out->mismatch_count = wrong;
     out->flushed_count = 0;
     for (uint64_t b = 0; b < count / BLOCK_ELEMENTS; b++) {
-        block_judge(buffer, b, (const uint8_t *)got + b * block_bytes, strict, out);
+        block_judge(buffer->judge_data, dtype, b, blocks + b * block_bytes, strict, out);
     }
 done:
     free(values);
+    free(joined);
 }
 
 /* The scale that vf_quantize rounds to a half. */
@@ -120,6 +142,8 @@ enum kiln_result vf_expect_blocks(struct vf_problem *problem, const char *bindin
     const uint64_t count = output_row_count * k;
     const uint64_t row_blocks = k / BLOCK_ELEMENTS;
     const uint64_t row_bytes = row_blocks * mf_dtype_info(dtype)->block_bytes;
+    const bool split = dtype == MF_DTYPE_Q8_1S;
+    const enum mf_dtype block_type = split ? MF_DTYPE_Q8_1 : dtype;
     const size_t size_bytes = (size_t)(output_row_count * row_bytes);
     struct vf_expected_blocks *data = mf_arena_alloc(&problem->arena, 1, sizeof *data);
     uint8_t *blocks = mf_arena_alloc(&problem->arena, size_bytes + 1, 1);
@@ -142,7 +166,8 @@ enum kiln_result vf_expect_blocks(struct vf_problem *problem, const char *bindin
             continue;
         }
         const uint64_t at = (uint64_t)row;
-        const enum kiln_result result = vf_quantize(dtype, x + i * k, k, blocks + at * row_bytes);
+        const enum kiln_result result =
+            vf_quantize(block_type, x + i * k, k, blocks + at * row_bytes);
         if (result != KILN_OK) {
             return result;
         }
@@ -150,7 +175,15 @@ enum kiln_result vf_expect_blocks(struct vf_problem *problem, const char *bindin
             scales[at * row_blocks + b] = block_scale(dtype, x + i * k + b * BLOCK_ELEMENTS);
         }
     }
-    const enum kiln_result result = vf_decode(dtype, blocks, count, values);
+    if (split) { /* the sum of q8_1s has no rounding of its own: blocks as the judge sees them */
+        uint8_t *whole = mf_arena_alloc(&problem->arena, size_bytes + 1, 1);
+        if (!whole) {
+            return KILN_ERR_MEMORY;
+        }
+        vf_split_from_blocks(blocks, count, whole);
+        vf_split_to_blocks(whole, count, blocks);
+    }
+    const enum kiln_result result = vf_decode(block_type, blocks, count, values);
     for (uint64_t i = 0; i < count && result == KILN_OK; i++) {
         expected[i] = (double)values[i];
     }

@@ -5,6 +5,12 @@
 #include "vf_pseudo.h"
 #include "vf_quantize.h"
 #include "vf_random.h"
+#include "vf_split.h"
+
+/* What a type of activations is quantised to first. */
+static enum mf_dtype block_type(enum mf_dtype dtype) {
+    return dtype == MF_DTYPE_Q8_1S ? MF_DTYPE_Q8_1 : dtype;
+}
 
 double vf_operand_dot(const float *a, const float *b, uint64_t count) {
     double sums[4] = {0, 0, 0, 0};
@@ -46,7 +52,15 @@ enum kiln_result vf_operand_activations(struct vf_problem *problem, const char *
     enum kiln_result result = mf_dtype_row_bytes(dtype, count, &size_bytes);
     if (result == KILN_OK) {
         blocks = mf_arena_alloc(&problem->arena, (size_t)size_bytes + 1, 1);
-        result = blocks ? vf_quantize(dtype, x, count, blocks) : KILN_ERR_MEMORY;
+        result = blocks ? vf_quantize(block_type(dtype), x, count, blocks) : KILN_ERR_MEMORY;
+    }
+    if (result == KILN_OK && dtype == MF_DTYPE_Q8_1S) {
+        uint8_t *split = mf_arena_alloc(&problem->arena, (size_t)size_bytes + 1, 1);
+        if (split) {
+            vf_split_from_blocks(blocks, count, split);
+        }
+        blocks = split;
+        result = split ? KILN_OK : KILN_ERR_MEMORY;
     }
     if (result == KILN_OK && !vf_problem_input(problem, binding, blocks, size_bytes)) {
         result = KILN_ERR_LIMIT;
@@ -69,6 +83,6 @@ enum kiln_result vf_operand_round(enum mf_dtype dtype, float *x, uint64_t count,
     if (!blocks) {
         return KILN_ERR_MEMORY;
     }
-    result = vf_quantize(dtype, x, count, blocks);
-    return result == KILN_OK ? vf_decode(dtype, blocks, count, x) : result;
+    result = vf_quantize(block_type(dtype), x, count, blocks);
+    return result == KILN_OK ? vf_decode(block_type(dtype), blocks, count, x) : result;
 }

@@ -42,6 +42,16 @@ uvec4 load_u32x4(uint offset) {
     return uvec4(WEIGHT_WORD(word), WEIGHT_WORD(word + 1u), WEIGHT_WORD(word + 2u), WEIGHT_WORD(word + 3u));
 }
 
+// The 16 bytes at offset, a multiple of 16, in one load where the template has a view of the buffer
+// as `uvec4 weights16[]` and defines WEIGHT_VIEW_16.
+uvec4 load_u32x4_aligned(uint offset) {
+#ifdef WEIGHT_VIEW_16
+    return weights16[offset >> 4];
+#else
+    return load_u32x4(offset);
+#endif
+}
+
 // The word that starts `shift` bits (0, 8, 16 or 24) into the pair (low, high). The left shift is
 // made in two steps because a shift by 32 is undefined.
 uint funnel_shift(uint low, uint high, uint shift) {

@@ -21,13 +21,19 @@
 //   uvec2 run_codes(uint block, uint run)     eight codes as packed signed bytes (packed.glsl)
 //   float run_scale(uint block, uint run)     the same for SCALE_ELEMENTS consecutive elements
 //   float run_offset(uint block, uint run)    only where DECODE_HAS_OFFSET is defined, else 0
+//   vec2 run_scale_offset(uint block, uint run)   both, there
 //
-// Types with DECODE_HAS_SLICES can also be read by slices of 32 elements, two halves of 16 with one
-// scale each, made of 16 bytes that lie together where the layout has such; slice 0 .. BLOCK_SLICES - 1:
+// They can also be read by slices of 32 elements, two halves of 16 with one scale each, made of bytes
+// that lie together where the layout has such; slice 0 .. BLOCK_SLICES - 1:
 //
 //   uvec2 slice_elements(uint slice)          the first element of either half
-//   void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high)
-//                                             sixteen codes each as packed signed bytes
+//   void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high)
+//                                             sixteen codes each as packed signed bytes, plus SLICE_BIAS
+//   void slice_codes(...)                     the same less the bias
+//
+// Halves of a slice are SLICE_APART elements apart: 16, or 32 or 64, and then two consecutive slices,
+// an even one first, have 32 consecutive elements in their low halves and in their high halves. A
+// file that defines slices of its own says DECODE_HAS_SLICES; the others have their runs in order.
 //
 // Every product in there is exact in f32 (at most 24 significant bits), so contraction or another
 // order of the factors changes nothing, and scale * code + offset rounds once.
@@ -114,6 +120,37 @@
 
 #define BLOCK_RUNS (BLOCK_ELEMENTS / RUN_ELEMENTS)
 #define BLOCK_SLICES (BLOCK_ELEMENTS / 32)
+
+#if defined(DECODE_HAS_OFFSET) && !defined(DECODE_HAS_PAIRS)
+vec2 run_scale_offset(uint block, uint run) {
+    return vec2(run_scale(block, run), run_offset(block, run));
+}
+#endif
+
+#ifdef DECODE_HAS_CODES
+#ifndef DECODE_HAS_SLICES
+#define SLICE_APART 16
+uvec2 slice_elements(uint slice) {
+    return 32u * slice + uvec2(0u, 16u);
+}
+
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    low = uvec4(run_codes(block, 4u * slice), run_codes(block, 4u * slice + 1u));
+    high = uvec4(run_codes(block, 4u * slice + 2u), run_codes(block, 4u * slice + 3u));
+}
+#endif
+#ifndef SLICE_BIAS
+#define SLICE_BIAS 0
+#endif
+
+void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    slice_plain_codes(block, slice, low, high);
+#if SLICE_BIAS != 0
+    low = packed_subtract(low, SLICE_BIAS);
+    high = packed_subtract(high, SLICE_BIAS);
+#endif
+}
+#endif
 
 #if defined(DECODE_HAS_CODES) && !defined(DECODE_HAS_OWN_RUN)
 void decode_run(uint block, uint run, out vec4 low, out vec4 high) {

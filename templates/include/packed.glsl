@@ -40,6 +40,11 @@ uint packed_spread_1bit(uint bits) {
     return ((bits & 0xFu) * 0x00204081u) & 0x01010101u;
 }
 
+// Bits 0..15 to sixteen bytes of 0 or 1.
+uvec4 packed_spread_16bit(uint bits) {
+    return (((uvec4(bits) >> uvec4(0u, 4u, 8u, 12u)) & 0xFu) * 0x00204081u) & 0x01010101u;
+}
+
 // Bits 0..7, four codes of 2 bits, to four bytes.
 uint packed_spread_2bit(uint bits) {
     uint pairs = (bits | (bits << 12)) & 0x000F000Fu;
@@ -59,6 +64,11 @@ uint packed_e2m1_doubled(uint codes) {
     uint both_low = codes & (codes >> 1) & 0x01010101u;
     uint extra = (low + 2u * both_low) & packed_mask(codes >> 2);
     return packed_negate_where((codes & 0x07070707u) + extra, codes >> 3);
+}
+
+uvec4 packed_e2m1_doubled(uvec4 codes) {
+    return uvec4(packed_e2m1_doubled(codes.x), packed_e2m1_doubled(codes.y),
+                 packed_e2m1_doubled(codes.z), packed_e2m1_doubled(codes.w));
 }
 
 // The four signed bytes as floats.

@@ -39,6 +39,7 @@
 #define DTYPE_Q2_0 42
 
 // Repacked types: the raw type's number + 0x1000.
+#define DTYPE_Q8_1S 0x1009 // activations
 #define DTYPE_Q8_0P 0x1008
 #define DTYPE_Q3_KP 0x100B
 #define DTYPE_Q6_KP 0x100E
@@ -50,6 +51,7 @@
 // How a kernel shares out its work.
 #define SCHEDULE_ROW 0   // matvec (units.glsl): an invocation takes runs in turn
 #define SCHEDULE_BLOCK 1 // matvec: an invocation keeps to one slice of every block; sdpa: all keys
+#define SCHEDULE_WIDE 3  // matvec: a subgroup takes units of whole activation blocks, many at once
 #define SCHEDULE_SPLIT 2 // sdpa: a range of the keys
 
 // What a device must have beyond Vulkan 1.1 without optional features.

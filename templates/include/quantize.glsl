@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Blocks of 32 elements of K_DTYPE (Q8_1, Q8_0 or Q4_0) from f32, as docs/block_layouts.md states:
+// Blocks of 32 elements of K_DTYPE (Q8_1, Q8_1S, Q8_0 or Q4_0) from f32, as docs/block_layouts.md states:
 //
 //   q8_0, q8_1   d = max |x| / 127                  code = round(x * (1 / d)), half away from 0
 //   q4_0         d = x of largest magnitude / -8    code = min(15, trunc(x * (1 / d) + 8.5))
@@ -42,7 +42,7 @@
 #define HEADER_HALVES 1 // d
 #define BLOCK_HALVES 17
 #else
-#define HEADER_HALVES 2 // d, s = d * sum of codes
+#define HEADER_HALVES 2 // d, s = d * sum of codes; in Q8_1S the sum itself
 #define BLOCK_HALVES 18
 #endif
 
@@ -219,11 +219,15 @@ void quantize_block(vec4 low, vec4 high) {
     if (lane == 0u) {
         block_halves[at] = half_nearest(d);
     }
-#if K_DTYPE == DTYPE_Q8_1
+#if K_DTYPE == DTYPE_Q8_1 || K_DTYPE == DTYPE_Q8_1S
     ivec4 sums = codes_low + codes_high;
     int sum = block_sum(sums.x + sums.y + sums.z + sums.w);
     if (lane == 0u) {
+#if K_DTYPE == DTYPE_Q8_1S
+        block_halves[at + 1u] = uint(sum) & 0xFFFFu;
+#else
         block_halves[at + 1u] = half_nearest(float(sum) * d);
+#endif
     }
 #endif
 }

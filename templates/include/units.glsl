@@ -10,17 +10,23 @@
 //
 //   K_SCHEDULE  SCHEDULE_ROW    a unit is a run of 8 elements; in dp4a, of 2 or 4 runs of one scale
 //               SCHEDULE_BLOCK  a unit is a slice of 32 elements
+//               SCHEDULE_WIDE   as `row`, by 16-byte loads of the activations; in dp4a a unit is one or
+//                               two slices that make up whole blocks of activations, which are
+//                               q8_1s: x_elements codes, then a header a block, d and the sum of its
+//                               codes
 //   K_TIER      TIER_DP4A       activations are q8_1, and products of codes integers:
 //                               sum element * x = d * (scale * sum code * a + offset * sum a)
 //               others          activations are f32
 //
-// The template declares `float x[]` or, in dp4a, `uint x[]`, and includes decode.glsl before this
+// The template declares `float x[]` or, in dp4a, `uint x[]` (in wide schedules also `x16[]`, the same
+// in vectors of 16 bytes), and includes decode.glsl before this
 // file and dot.glsl at its top. q8_1: blocks of 32 elements in 9 words, the half d (and a half that
 // is not needed here) and 32 codes a; element = d * a.
 #ifndef UNITS_GLSL
 #define UNITS_GLSL
 
-#if K_TIER == TIER_DP4A
+#if K_SCHEDULE == SCHEDULE_WIDE
+#elif K_TIER == TIER_DP4A
 
 float q8_1_scale(uint element) {
     return f16_to_f32(x[element / 32u * 9u] & 0xFFFFu);
@@ -99,11 +105,113 @@ float dot_unit(uint block, uint unit, UnitX a) {
     return dot_run(block, unit, a.low, a.high);
 }
 
+#elif K_SCHEDULE == SCHEDULE_WIDE && K_TIER == TIER_DP4A
+
+// A unit is one slice, or two whose low and high halves are 32 elements in a row each.
+#if SLICE_APART == 16
+#define UNIT_SLICES 1
+#else
+#define UNIT_SLICES 2
+#endif
+#define BLOCK_UNITS (BLOCK_SLICES / UNIT_SLICES)
+
+// A block of activations.
+struct BlockX {
+    uint header; // d, and above it the sum of the codes
+    uvec4 low;   // codes 0..15
+    uvec4 high;
+};
+
+struct UnitX {
+    BlockX first;
+#if UNIT_SLICES == 2
+    BlockX second;
+#endif
+};
+
+BlockX load_block_x(uint element) {
+    return BlockX(x[x_elements / 4u + element / 32u], x16[element / 16u], x16[element / 16u + 1u]);
+}
+
+UnitX load_unit(uint first, uint unit) {
+    uvec2 element = first + slice_elements(unit * UNIT_SLICES);
+#if UNIT_SLICES == 2
+    return UnitX(load_block_x(element.x), load_block_x(element.y));
+#else
+    return UnitX(load_block_x(element.x));
+#endif
+}
+
+// The dot product of 32 codes, from element `element` of the block on, with a block of activations.
+float dot_block_x(uint block, uint element, uvec4 low, uvec4 high, BlockX a) {
+    int sum = int(a.header) >> 16;
+    uint run = element / RUN_ELEMENTS;
+#if SCALE_ELEMENTS >= 32
+    float products = float(dot_codes(low, a.low) + dot_codes(high, a.high) - SLICE_BIAS * sum);
+#ifdef DECODE_HAS_OFFSET
+    vec2 scale_offset = run_scale_offset(block, run);
+    float total = scale_offset.x * products + scale_offset.y * float(sum);
+#else
+    float total = run_scale(block, run) * products;
+#endif
+#else
+#if SLICE_BIAS != 0 || defined(DECODE_HAS_OFFSET)
+    int low_sum = sum_codes(a.low);
+    int high_sum = sum - low_sum;
+#else
+    const int low_sum = 0;
+    const int high_sum = 0;
+#endif
+    float low_products = float(dot_codes(low, a.low) - SLICE_BIAS * low_sum);
+    float high_products = float(dot_codes(high, a.high) - SLICE_BIAS * high_sum);
+#ifdef DECODE_HAS_OFFSET
+    vec2 low_scale = run_scale_offset(block, run);
+    vec2 high_scale = run_scale_offset(block, run + 2u);
+    float total = low_scale.x * low_products + low_scale.y * float(low_sum) +
+                  high_scale.x * high_products + high_scale.y * float(high_sum);
+#else
+    float total = run_scale(block, run) * low_products + run_scale(block, run + 2u) * high_products;
+#endif
+#endif
+    return f16_to_f32(a.header & 0xFFFFu) * total;
+}
+
+float dot_unit(uint block, uint unit, UnitX a) {
+    uvec2 element = slice_elements(unit * UNIT_SLICES);
+    uvec4 low;
+    uvec4 high;
+    slice_plain_codes(block, unit * UNIT_SLICES, low, high);
+#if UNIT_SLICES == 1
+    return dot_block_x(block, element.x, low, high, a.first);
+#else
+    uvec4 next_low;
+    uvec4 next_high;
+    slice_plain_codes(block, unit * UNIT_SLICES + 1u, next_low, next_high);
+    return dot_block_x(block, element.x, low, next_low, a.first) +
+           dot_block_x(block, element.y, high, next_high, a.second);
+#endif
+}
+
+#elif K_SCHEDULE == SCHEDULE_WIDE
+
+#define BLOCK_UNITS BLOCK_RUNS
+
+struct UnitX {
+    vec4 low;
+    vec4 high;
+};
+
+UnitX load_unit(uint first, uint unit) {
+    uint element = first + unit * RUN_ELEMENTS;
+    return UnitX(x16[element / 4u], x16[element / 4u + 1u]);
+}
+
+float dot_unit(uint block, uint unit, UnitX a) {
+    return dot_run(block, unit, a.low, a.high);
+}
+
 #elif K_SCHEDULE == SCHEDULE_BLOCK
 
-#ifndef DECODE_HAS_SLICES
-#error "the type cannot be read by slices"
-#endif
 #define BLOCK_UNITS BLOCK_SLICES
 
 // Scales (or offsets) of both halves of a slice.

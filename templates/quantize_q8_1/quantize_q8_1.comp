@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #version 450
 //
-// Activations to q8_1 blocks, row by row: a workgroup makes GROUP_BLOCKS blocks of one row.
+// Activations to q8_1 blocks, or to the same split into codes and headers (q8_1s), row by row: a
+// workgroup makes GROUP_BLOCKS blocks of one row.
 
 #include "quantize.glsl"
 #include "dispatch.glsl"
@@ -12,7 +13,9 @@ layout(set = 0, binding = 0, std430) readonly buffer X {
     float x[]; // rows x k
 };
 layout(set = 0, binding = 1, std430) writeonly buffer Blocks {
-    uint blocks[]; // rows x k / 32 blocks of 9 words
+    // q8_1: rows x k / 32 blocks of 9 words, header and codes
+    // q8_1s: rows x k / 32 times 8 words of codes, then the headers
+    uint blocks[];
 };
 
 layout(push_constant) uniform Push {
@@ -22,6 +25,18 @@ layout(push_constant) uniform Push {
 
 vec4 load_quarter(uint first) {
     return vec4(x[first], x[first + 1u], x[first + 2u], x[first + 3u]);
+}
+
+// Where word `word` of the group's blocks goes.
+uint block_word(uint first_block, uint word) {
+    const uint block_words = BLOCK_HALVES / 2u;
+#if K_DTYPE == DTYPE_Q8_1S
+    uint block = first_block + word / block_words;
+    uint part = word % block_words;
+    return part == 0u ? rows * (k / 4u) + block : block * (block_words - 1u) + part - 1u;
+#else
+    return first_block * block_words + word;
+#endif
 }
 
 void main() {
@@ -46,6 +61,6 @@ void main() {
     quantize_block(low, high);
     barrier();
     for (uint i = gl_LocalInvocationIndex; i < block_count * BLOCK_HALVES / 2u; i += K_WORKGROUP) {
-        blocks[first_block * BLOCK_HALVES / 2u + i] = quantize_word(i);
+        blocks[block_word(first_block, i)] = quantize_word(i);
     }
 }

@@ -10,6 +10,7 @@ vec4 bf16x4_to_vec4(uvec2 words) {
 }
 
 void decode_run(uint block, uint run, out vec4 low, out vec4 high) {
-    low = bf16x4_to_vec4(load_u32x2(block));
-    high = bf16x4_to_vec4(load_u32x2(block + 8u));
+    uvec4 words = load_u32x4_aligned(block);
+    low = bf16x4_to_vec4(words.xy);
+    high = bf16x4_to_vec4(words.zw);
 }

@@ -4,8 +4,6 @@
 #define BLOCK_BYTES 32
 
 void decode_run(uint block, uint run, out vec4 low, out vec4 high) {
-    uvec4 a = uvec4(load_u32x2(block), load_u32x2(block + 8u));
-    uvec4 b = uvec4(load_u32x2(block + 16u), load_u32x2(block + 24u));
-    low = uintBitsToFloat(a);
-    high = uintBitsToFloat(b);
+    low = uintBitsToFloat(load_u32x4_aligned(block));
+    high = uintBitsToFloat(load_u32x4_aligned(block + 16u));
 }

@@ -7,11 +7,11 @@
 #ifndef DECODE_K_SCALES_GLSL
 #define DECODE_K_SCALES_GLSL
 
-// offset: of S, a multiple of 4. Returns (scale, minimum) number j, 0..7.
-uvec2 load_k_scale(uint offset, uint j) {
+// scales: S as three words. Returns (scale, minimum) number j, 0..7.
+uvec2 k_scale(uvec3 scales, uint j) {
     uint shift = 8u * (j & 3u);
-    uvec2 first = uvec2(load_u32(offset), load_u32(offset + 4u)) >> shift; // S[j % 4], S[4 + j % 4]
-    uint last = load_u32(offset + 8u) >> shift;                            // S[8 + j % 4]
+    uvec2 first = scales.xy >> shift; // S[j % 4], S[4 + j % 4]
+    uint last = scales.z >> shift;    // S[8 + j % 4]
     if (j < 4u) {
         return first & 63u;
     }

@@ -6,6 +6,8 @@
 #define BLOCK_BYTES 17
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
+#define DECODE_HAS_SLICES
+#define SLICE_APART 16
 #define DECODE_HAS_OWN_RUN
 
 // Below 2^-126 (e of 0 and 1) the scale is subnormal, and 0 on devices that flush.
@@ -34,4 +36,14 @@ void decode_run(uint block, uint run, out vec4 low, out vec4 high) {
     precise vec4 high_exact = high_fine * coarse;
     low = low_exact;
     high = high_exact;
+}
+
+uvec2 slice_elements(uint slice) {
+    return uvec2(0u, 16u);
+}
+
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uvec4 bytes = load_u32x4_unaligned(block + 1u);
+    low = packed_e2m1_doubled(bytes & 0x0F0F0F0Fu);
+    high = packed_e2m1_doubled((bytes >> 4) & 0x0F0F0F0Fu);
 }

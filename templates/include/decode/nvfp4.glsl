@@ -6,6 +6,8 @@
 #define BLOCK_BYTES 36
 #define SCALE_ELEMENTS 16
 #define DECODE_HAS_CODES
+#define DECODE_HAS_SLICES
+#define SLICE_APART 16
 
 float run_scale(uint block, uint run) {
     return 0.5 * ue4m3_to_f32(load_u8(block + (run >> 1)));
@@ -15,4 +17,16 @@ uvec2 run_codes(uint block, uint run) {
     uvec2 bytes = load_u32x2(block + 4u + 8u * (run >> 1));
     uvec2 nibbles = (bytes >> (4u * (run & 1u))) & 0x0F0F0F0Fu;
     return uvec2(packed_e2m1_doubled(nibbles.x), packed_e2m1_doubled(nibbles.y));
+}
+
+uvec2 slice_elements(uint slice) {
+    return 32u * slice + uvec2(0u, 16u);
+}
+
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uvec4 bytes = load_u32x4(block + 4u + 16u * slice);
+    uvec4 even = packed_e2m1_doubled(bytes & 0x0F0F0F0Fu);
+    uvec4 odd = packed_e2m1_doubled((bytes >> 4) & 0x0F0F0F0Fu);
+    low = uvec4(even.xy, odd.xy);
+    high = uvec4(even.zw, odd.zw);
 }

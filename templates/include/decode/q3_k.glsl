@@ -11,6 +11,9 @@
 #endif
 #define SCALE_ELEMENTS 16
 #define DECODE_HAS_CODES
+#define DECODE_HAS_SLICES
+#define SLICE_APART 32
+#define SLICE_BIAS 4
 
 #include "fields.glsl"
 
@@ -28,4 +31,19 @@ uvec2 run_codes(uint block, uint run) {
     uvec2 high = (load_field_u32x2(block + column) >> (run >> 2)) & 0x01010101u;
     uvec2 codes = low | (high << 2);
     return uvec2(packed_subtract(codes.x, 4u), packed_subtract(codes.y, 4u));
+}
+
+// Slice s: 16 bytes of qs, two of their four pairs of bits: elements 64(s / 2) + 16(s % 2) on and
+// those 32 further on.
+uvec2 slice_elements(uint slice) {
+    return 64u * (slice >> 1) + 16u * (slice & 1u) + uvec2(0u, 32u);
+}
+
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uint column = 16u * (slice & 1u);
+    uvec4 bytes = load_field_u32x4(block + 32u + 32u * (slice >> 2) + column);
+    uvec4 bits = load_field_u32x4(block + column) >> (slice & 6u);
+    bytes >>= 2u * (slice & 2u);
+    low = (bytes & 0x03030303u) | ((bits & 0x01010101u) << 2);
+    high = ((bytes >> 2) & 0x03030303u) | ((bits & 0x02020202u) << 1);
 }

@@ -7,6 +7,8 @@
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
 #define DECODE_HAS_SLICES
+#define SLICE_APART 16
+#define SLICE_BIAS 8
 
 float run_scale(uint block, uint run) {
     return f16_to_f32(load_u16(block));
@@ -22,8 +24,8 @@ uvec2 slice_elements(uint slice) {
     return uvec2(0u, 16u);
 }
 
-void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
     uvec4 bytes = load_u32x4_unaligned(block + 2u);
-    low = packed_subtract(bytes & 0x0F0F0F0Fu, 8u);
-    high = packed_subtract((bytes >> 4) & 0x0F0F0F0Fu, 8u);
+    low = bytes & 0x0F0F0F0Fu;
+    high = (bytes >> 4) & 0x0F0F0F0Fu;
 }

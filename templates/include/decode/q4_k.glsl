@@ -9,16 +9,24 @@
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
 #define DECODE_HAS_SLICES
+#define SLICE_APART 32
 #define DECODE_HAS_OFFSET
+#define DECODE_HAS_PAIRS
 
 #include "k_scales.glsl"
 
+vec2 run_scale_offset(uint block, uint run) {
+    uvec4 header = load_u32x4_aligned(block);
+    vec2 factors = vec2(f16_to_f32(header.x & 0xFFFFu), -f16_to_f32(header.x >> 16));
+    return factors * vec2(k_scale(header.yzw, run >> 2));
+}
+
 float run_scale(uint block, uint run) {
-    return f16_to_f32(load_u32(block) & 0xFFFFu) * float(load_k_scale(block + 4u, run >> 2).x);
+    return run_scale_offset(block, run).x;
 }
 
 float run_offset(uint block, uint run) {
-    return -f16_to_f32(load_u32(block) >> 16) * float(load_k_scale(block + 4u, run >> 2).y);
+    return run_scale_offset(block, run).y;
 }
 
 uvec2 run_codes(uint block, uint run) {
@@ -32,8 +40,8 @@ uvec2 slice_elements(uint slice) {
     return 64u * (slice >> 1) + 16u * (slice & 1u) + uvec2(0u, 32u);
 }
 
-void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
-    uvec4 bytes = load_u32x4(block + 16u + 16u * slice);
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uvec4 bytes = load_u32x4_aligned(block + 16u + 16u * slice);
     low = bytes & 0x0F0F0F0Fu;
     high = (bytes >> 4) & 0x0F0F0F0Fu;
 }

@@ -7,6 +7,9 @@
 #define BLOCK_BYTES 22
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
+#define DECODE_HAS_SLICES
+#define SLICE_APART 16
+#define SLICE_BIAS 16
 
 float run_scale(uint block, uint run) {
     return f16_to_f32(load_u16(block));
@@ -18,4 +21,15 @@ uvec2 run_codes(uint block, uint run) {
     uint bits = load_u8(block + 2u + run);
     return uvec2(packed_subtract(nibbles.x | (packed_spread_1bit(bits) << 4), 16u),
                  packed_subtract(nibbles.y | (packed_spread_1bit(bits >> 4) << 4), 16u));
+}
+
+uvec2 slice_elements(uint slice) {
+    return uvec2(0u, 16u);
+}
+
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uvec4 bytes = load_u32x4_unaligned(block + 6u);
+    uint bits = load_u32_unaligned(block + 2u);
+    low = (bytes & 0x0F0F0F0Fu) | (packed_spread_16bit(bits) << 4);
+    high = ((bytes >> 4) & 0x0F0F0F0Fu) | (packed_spread_16bit(bits >> 16) << 4);
 }

@@ -8,6 +8,8 @@
 #define BLOCK_BYTES 24
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
+#define DECODE_HAS_SLICES
+#define SLICE_APART 16
 #define DECODE_HAS_OFFSET
 
 float run_scale(uint block, uint run) {
@@ -23,4 +25,15 @@ uvec2 run_codes(uint block, uint run) {
     uvec2 nibbles = (bytes >> (4u * (run >> 1))) & 0x0F0F0F0Fu;
     uint bits = load_u32(block + 4u) >> (8u * run);
     return nibbles | (uvec2(packed_spread_1bit(bits), packed_spread_1bit(bits >> 4)) << 4);
+}
+
+uvec2 slice_elements(uint slice) {
+    return uvec2(0u, 16u);
+}
+
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+    uvec4 bytes = load_u32x4(block + 8u);
+    uint bits = load_u32(block + 4u);
+    low = (bytes & 0x0F0F0F0Fu) | (packed_spread_16bit(bits) << 4);
+    high = ((bytes >> 4) & 0x0F0F0F0Fu) | (packed_spread_16bit(bits >> 16) << 4);
 }

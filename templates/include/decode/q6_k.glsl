@@ -11,6 +11,8 @@
 #define SCALE_ELEMENTS 16
 #define DECODE_HAS_CODES
 #define DECODE_HAS_SLICES
+#define SLICE_APART 64
+#define SLICE_BIAS 32
 
 #include "fields.glsl"
 
@@ -34,10 +36,10 @@ uvec2 slice_elements(uint slice) {
     return 128u * (slice >> 2) + 16u * (slice & 3u) + uvec2(0u, 64u);
 }
 
-void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
     uvec4 nibbles = load_field_u32x4(block + 16u * slice);
     uvec4 pairs = load_field_u32x4(block + 128u + 32u * (slice >> 2) + 16u * (slice & 1u));
     pairs >>= slice & 2u;
-    low = packed_subtract((nibbles & 0x0F0F0F0Fu) | ((pairs & 0x03030303u) << 4), 32u);
-    high = packed_subtract(((nibbles >> 4) & 0x0F0F0F0Fu) | (pairs & 0x30303030u), 32u);
+    low = (nibbles & 0x0F0F0F0Fu) | ((pairs & 0x03030303u) << 4);
+    high = ((nibbles >> 4) & 0x0F0F0F0Fu) | (pairs & 0x30303030u);
 }

@@ -10,6 +10,7 @@
 #define SCALE_ELEMENTS 32
 #define DECODE_HAS_CODES
 #define DECODE_HAS_SLICES
+#define SLICE_APART 16
 
 #include "fields.glsl"
 
@@ -25,7 +26,7 @@ uvec2 slice_elements(uint slice) {
     return uvec2(0u, 16u);
 }
 
-void slice_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
+void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
     low = load_field_u32x4(block + Q8_0_CODES);
     high = load_field_u32x4(block + (Q8_0_CODES + 16u));
 }
