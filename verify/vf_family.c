@@ -13,6 +13,7 @@ static const struct vf_family *const families[] = {
     &vf_ref_matvec_id,
     &vf_ref_dequant,
     &vf_ref_matmul,
+    &vf_ref_mmq,
     &vf_ref_rms_norm,
     &vf_ref_add_rms_norm,
     &vf_ref_rope_neox,

@@ -14,6 +14,13 @@
 extern const struct vf_family vf_ref_matmul;
 
 /*
+ * mmq: the same with x in q8_1 (dtypes[1]). The expected y is the sum over the values that x's
+ * blocks hold, not over the f32 x they were made of: products of codes are exact, so what is left
+ * is the error of adding up in f32, and the gates of the kernels are as strict as that.
+ */
+extern const struct vf_family vf_ref_mmq;
+
+/*
  * dequant: values[count] (f32 or f16, dtypes[1]) of raw blocks of dtypes[0]. Every field of a block
  * is random; scales are finite, one block in eight has subnormal or zero scales.
  */

@@ -78,4 +78,11 @@ vec4 packed_to_vec4(uint bytes) {
                 bitfieldExtract(word, 16, 8), word >> 24);
 }
 
+// The same as integers.
+ivec4 packed_to_ivec4(uint bytes) {
+    int word = int(bytes);
+    return ivec4(bitfieldExtract(word, 0, 8), bitfieldExtract(word, 8, 8),
+                 bitfieldExtract(word, 16, 8), word >> 24);
+}
+
 #endif

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// What all matmul kernels have in common: y = x W^T for t tokens, so
-//
-//   y[token][row] = sum over i of x[token][i] * W[row][i]
-//
-// A kernel computes one tile of TILE_TOKENS x TILE_ROWS results a workgroup (it defines both before
-// it includes this file). No dimension needs to be a multiple of a tile: tokens and rows past the
-// end are read as the last one and never written, runs past the end of k count as zeros.
+// What all matmul kernels have in common: y = x W^T (product.glsl) with x in f32 or f16. Runs past
+// the end of k count as zeros.
 #ifndef MATMUL_GLSL
 #define MATMUL_GLSL
-
-#include "dispatch.glsl"
 
 // Type of the activations (`x_type`).
 #define X_TYPE_F32 0
 #define X_TYPE_F16 1
 
-// W: nout x k, row-major raw blocks; a window of the tensor's rows that ends before 4 GiB.
-layout(set = 0, binding = 0, std430) readonly buffer Weights {
-    uint weights[];
-};
+#include "product.glsl"
+
 layout(set = 0, binding = 1, std430) readonly buffer X {
 #if K_X_TYPE == X_TYPE_F16
     uint x[]; // t x k, two halves a word
@@ -27,19 +18,6 @@ layout(set = 0, binding = 1, std430) readonly buffer X {
     float x[]; // t x k
 #endif
 };
-layout(set = 0, binding = 2, std430) writeonly buffer Y {
-    float y[]; // t x y_stride
-};
-
-layout(push_constant) uniform Push {
-    uint t;         // tokens
-    uint nout;      // rows of the window
-    uint k;         // a multiple of the block, and of 8
-    uint row_first; // column of y for the window's first row of weights
-    uint y_stride;  // elements from a token of y to the next one: the rows of all windows
-};
-
-#include "decode.glsl"
 
 // The eight activations of a run of a token.
 #if K_X_TYPE == X_TYPE_F16
@@ -65,39 +43,7 @@ void load_x(uint token, uint run, out vec4 low, out vec4 high) {
 
 // The eight weights of a run of a row.
 void load_w(uint row, uint run, out vec4 low, out vec4 high) {
-    uint row_bytes = k / BLOCK_ELEMENTS * BLOCK_BYTES;
-    decode_run(row * row_bytes + run / BLOCK_RUNS * BLOCK_BYTES, run % BLOCK_RUNS, low, high);
-}
-
-// The tile of this workgroup. Neighbouring groups take the tokens of the same rows, whose weights
-// they find in the cache.
-struct Tile {
-    bool live;      // false for a surplus group of a folded grid
-    uint token;     // the first one
-    uint row;       // the first one
-    uint run_count; // runs of k to add up; the same in the whole group, 0 in a surplus one
-};
-
-Tile matmul_tile() {
-    uint token_tiles = (t - 1u) / TILE_TOKENS + 1u; // t and nout are at least 1
-    uint row_tiles = (nout - 1u) / TILE_ROWS + 1u;
-    uint group = dispatch_group_index();
-    bool live = group / token_tiles < row_tiles;
-    uint token = live ? group % token_tiles * TILE_TOKENS : 0u;
-    uint row = live ? group / token_tiles * TILE_ROWS : 0u;
-    return Tile(live, token, row, live ? k / RUN_ELEMENTS : 0u);
-}
-
-// first + i without wrapping, at most the last index of `count`.
-uint clamp_index(uint first, uint i, uint count) {
-    return first + min(i, count - 1u - first);
-}
-
-// Writes one result, if it is one: token_i and row_i count from the tile's first ones.
-void store_y(Tile tile, uint token_i, uint row_i, float value) {
-    if (tile.live && token_i < t - tile.token && row_i < nout - tile.row) {
-        y[(tile.token + token_i) * y_stride + row_first + tile.row + row_i] = value;
-    }
+    decode_run(row_block(row, run), run % BLOCK_RUNS, low, high);
 }
 
 #endif
