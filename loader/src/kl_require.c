@@ -256,30 +256,61 @@ static void kl_require_limits(struct kl_missing *missing) {
     kl_require_subgroup_size(missing, invocations);
 }
 
-/* The axis `tuple` of a coopmat artifact has to be a shape of the driver's list. */
+/* Component types of cooperative matrices, by the axis `component`. */
+struct kl_component {
+    const char *name;
+    VkComponentTypeKHR factor; /* of A and B */
+    VkComponentTypeKHR sum;    /* of C and the result */
+};
+
+static const struct kl_component component_table[] = {
+    {"f16", VK_COMPONENT_TYPE_FLOAT16_KHR, VK_COMPONENT_TYPE_FLOAT32_KHR}, /* without the axis */
+    {"s8", VK_COMPONENT_TYPE_SINT8_KHR, VK_COMPONENT_TYPE_SINT32_KHR},
+    {"u8", VK_COMPONENT_TYPE_UINT8_KHR, VK_COMPONENT_TYPE_UINT32_KHR},
+};
+
+static const char *kl_axis_value(const struct mf_artifact *artifact, const char *name) {
+    for (size_t i = 0; i < artifact->axis_count; i++) {
+        if (strcmp(artifact->axes[i].name, name) == 0) {
+            return artifact->axes[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* The axis `tuple` of a coopmat artifact has to be a shape of the driver's list, with its types. */
 static void kl_require_tuple(struct kl_missing *missing) {
-    const struct mf_artifact *artifact = missing->artifact;
-    if (strcmp(artifact->tier, "coopmat") != 0) {
+    const struct kiln_device_info *info = missing->info;
+    const char *value = kl_axis_value(missing->artifact, "tuple");
+    const char *name = kl_axis_value(missing->artifact, "component");
+    const struct kl_component *component = name ? NULL : &component_table[0];
+    unsigned m = 0;
+    unsigned n = 0;
+    unsigned k = 0;
+    if (strcmp(missing->artifact->tier, "coopmat") != 0 || !value ||
+        sscanf(value, "%ux%ux%u", &m, &n, &k) != 3) {
         return;
     }
-    for (size_t i = 0; i < artifact->axis_count; i++) {
-        unsigned m = 0;
-        unsigned n = 0;
-        unsigned k = 0;
-        if (strcmp(artifact->axes[i].name, "tuple") != 0 ||
-            sscanf(artifact->axes[i].value, "%ux%ux%u", &m, &n, &k) != 3) {
-            continue;
+    for (size_t i = 0; name && i < sizeof(component_table) / sizeof(component_table[0]); i++) {
+        if (strcmp(component_table[i].name, name) == 0) {
+            component = &component_table[i];
         }
-        bool listed = missing->info->coopmat_unlisted;
-        for (size_t row = 0; row < missing->info->coopmat_count; row++) {
-            const struct kiln_coopmat_tuple *tuple = &missing->info->coopmat[row];
-            listed |= tuple->m == m && tuple->n == n && tuple->k == k &&
-                      tuple->scope == VK_SCOPE_SUBGROUP_KHR;
-        }
-        if (!listed) {
-            KL_MISSING(missing, "cooperative matrices of %ux%ux%u (the driver lists %zu shapes)", m,
-                       n, k, missing->info->coopmat_count);
-        }
+    }
+    if (!component) {
+        KL_MISSING(missing, "cooperative matrices of unknown components %s", name);
+        return;
+    }
+    bool listed = info->coopmat_unlisted;
+    for (size_t row = 0; row < info->coopmat_count; row++) {
+        const struct kiln_coopmat_tuple *tuple = &info->coopmat[row];
+        listed |= tuple->m == m && tuple->n == n && tuple->k == k &&
+                  tuple->a == component->factor && tuple->b == component->factor &&
+                  tuple->c == component->sum && tuple->result == component->sum &&
+                  !tuple->saturating && tuple->scope == VK_SCOPE_SUBGROUP_KHR;
+    }
+    if (!listed) {
+        KL_MISSING(missing, "cooperative matrices of %s %ux%ux%u (the driver lists %zu shapes)",
+                   component->name, m, n, k, info->coopmat_count);
     }
 }
 

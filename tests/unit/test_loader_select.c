@@ -32,10 +32,25 @@ static struct kiln_device_info plain_device(void) {
                                                 .max_descriptor_sets = 4}};
 }
 
+#define TUPLE(m_, n_, k_, a_, b_, c_, result_, scope_, saturating_)                                \
+    {                                                                                              \
+        .m = (m_), .n = (n_), .k = (k_), .a = VK_COMPONENT_TYPE_##a_##_KHR,                        \
+        .b = VK_COMPONENT_TYPE_##b_##_KHR, .c = VK_COMPONENT_TYPE_##c_##_KHR,                      \
+        .result = VK_COMPONENT_TYPE_##result_##_KHR, .scope = VK_SCOPE_##scope_##_KHR,             \
+        .saturating = (saturating_)                                                                \
+    }
+
 /* A device with everything. */
 static const struct kiln_coopmat_tuple big_tuples[] = {
-    {.m = 16, .n = 8, .k = 16, .scope = VK_SCOPE_SUBGROUP_KHR},
-    {.m = 16, .n = 16, .k = 16, .scope = VK_SCOPE_WORKGROUP_KHR},
+    TUPLE(16, 8, 16, FLOAT16, FLOAT16, FLOAT32, FLOAT32, SUBGROUP, false),
+    TUPLE(16, 16, 32, SINT8, SINT8, SINT32, SINT32, SUBGROUP, false),
+    /* What no artifact can use. */
+    TUPLE(16, 16, 16, FLOAT16, FLOAT16, FLOAT32, FLOAT32, WORKGROUP, false),
+    TUPLE(16, 8, 32, SINT8, SINT8, SINT32, SINT32, SUBGROUP, true),
+    TUPLE(1, 8, 32, UINT8, SINT8, SINT32, SINT32, SUBGROUP, false),
+    TUPLE(2, 8, 32, SINT8, UINT8, SINT32, SINT32, SUBGROUP, false),
+    TUPLE(3, 8, 32, SINT8, SINT8, UINT32, SINT32, SUBGROUP, false),
+    TUPLE(4, 8, 32, SINT8, SINT8, SINT32, UINT32, SUBGROUP, false),
 };
 static const char *const big_extensions[] = {"VK_KHR_cooperative_matrix"};
 
@@ -57,7 +72,7 @@ static struct kiln_device_info big_device(void) {
     info.extensions = big_extensions;
     info.extension_count = 1;
     info.coopmat = big_tuples;
-    info.coopmat_count = 2;
+    info.coopmat_count = sizeof(big_tuples) / sizeof(big_tuples[0]);
     return info;
 }
 
@@ -251,16 +266,40 @@ static void test_subgroup_size(void **state) {
 }
 
 static void test_tuples(void **state) {
+    static const struct {
+        const char *tuple, *component; /* NULL: no such axis */
+        const char *lack;
+    } rows[] = {
+        {"16x8x16", NULL, NULL},
+        {"16x8x16", "f16", NULL},
+        {"16x16x32", "s8", NULL},
+        /* Listed with workgroup scope, with saturation or with other types only. */
+        {"16x16x16", NULL, "cooperative matrices of f16 16x16x16 (the driver lists 8 shapes)"},
+        {"16x8x32", "s8", "cooperative matrices of s8 16x8x32 (the driver lists 8 shapes)"},
+        {"16x8x16", "s8", "cooperative matrices of s8 16x8x16 (the driver lists 8 shapes)"},
+        {"16x16x32", NULL, "cooperative matrices of f16 16x16x32 (the driver lists 8 shapes)"},
+        {"16x16x32", "u8", "cooperative matrices of u8 16x16x32 (the driver lists 8 shapes)"},
+        {"1x8x32", "s8", "cooperative matrices of s8 1x8x32 (the driver lists 8 shapes)"},
+        {"2x8x32", "s8", "cooperative matrices of s8 2x8x32 (the driver lists 8 shapes)"},
+        {"3x8x32", "s8", "cooperative matrices of s8 3x8x32 (the driver lists 8 shapes)"},
+        {"4x8x32", "s8", "cooperative matrices of s8 4x8x32 (the driver lists 8 shapes)"},
+        {"16x8x16", "s4", "cooperative matrices of unknown components s4"},
+    };
+
     (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct kiln_device_info info = big_device();
+        struct mf_axis axes[] = {{"tuple", rows[i].tuple}, {"component", rows[i].component}};
+        struct mf_artifact artifact = artifact_of("a", "coopmat");
+        artifact.axes = axes;
+        artifact.axis_count = rows[i].component ? 2 : 1;
+        expect_lack(&info, &artifact, rows[i].lack);
+    }
     struct kiln_device_info info = big_device();
-    struct mf_axis axis = {"tuple", "16x8x16"};
+    struct mf_axis axis = {"tuple", "16x16x16"};
     struct mf_artifact artifact = artifact_of("a", "coopmat");
     artifact.axes = &axis;
     artifact.axis_count = 1;
-    expect_lack(&info, &artifact, NULL);
-    /* Listed with workgroup scope only. */
-    axis.value = "16x16x16";
-    expect_lack(&info, &artifact, "cooperative matrices of 16x16x16 (the driver lists 2 shapes)");
     info.coopmat_unlisted = true;
     expect_lack(&info, &artifact, NULL);
 }

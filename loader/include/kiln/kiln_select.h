@@ -20,7 +20,8 @@ extern "C" {
  * Does the device offer what the artifact needs? Compares API and SPIR-V version, features,
  * extensions, SPIR-V capabilities, subgroup operations and pinned size, local size, workgroup
  * memory, push constant bytes, number of bindings, and for cooperative matrices the shape (axis
- * `tuple`, "MxNxK") with those the driver lists.
+ * `tuple`, "MxNxK") and the types of their elements (axis `component`: "f16", also without the
+ * axis, adds up in f32, "s8" in s32, "u8" in u32) with those the driver lists.
  *
  * KILN_ERR_UNSUPPORTED lists all that is missing, each with the numbers or names compared. A
  * capability or feature that libkiln does not know counts as missing: some drivers end the process
