@@ -18,9 +18,11 @@ layout(local_size_x = K_WORKGROUP) in; // SIDE * SIDE = 64 * CHUNK_RUNS
 
 #include "mmq.glsl"
 
-// Run-major and group-major, so that neighbouring invocations meet neighbouring words.
-shared uvec2 x_codes[CHUNK_RUNS * TILE_TOKENS];
-shared uvec2 w_codes[CHUNK_RUNS * TILE_ROWS];
+// Run-major and group-major, so that neighbouring invocations meet neighbouring words when they
+// multiply. They stage neighbouring runs, which the padding spreads over the banks.
+#define RUN_STRIDE (64 + 4)
+shared uvec2 x_codes[CHUNK_RUNS * RUN_STRIDE];
+shared uvec2 w_codes[CHUNK_RUNS * RUN_STRIDE];
 shared float x_scales[TILE_TOKENS];
 shared float w_scales[CHUNK_GROUPS * TILE_ROWS];
 #ifdef DECODE_HAS_OFFSET
@@ -28,15 +30,15 @@ shared float x_sums[CHUNK_GROUPS * TILE_TOKENS];
 shared float w_offsets[CHUNK_GROUPS * TILE_ROWS];
 #endif
 
-// Every invocation stages one run of a token and of a row, and the first one of a group the scales.
+// Every invocation stages one run of a token and of a row, and the first one of a group its scales.
 void stage(Tile tile, uint run_first) {
-    uint lane = gl_LocalInvocationIndex % 64u;
-    uint run_i = gl_LocalInvocationIndex / 64u;
+    uint lane = gl_LocalInvocationIndex / CHUNK_RUNS;
+    uint run_i = gl_LocalInvocationIndex % CHUNK_RUNS;
     uint run = run_first + run_i;
     uint token = clamp_index(tile.token, lane, t);
     uint row = clamp_index(tile.row, lane, nout);
-    x_codes[run_i * TILE_TOKENS + lane] = load_x_codes(token, run);
-    w_codes[run_i * TILE_ROWS + lane] = load_w_codes(row, run);
+    x_codes[run_i * RUN_STRIDE + lane] = load_x_codes(token, run);
+    w_codes[run_i * RUN_STRIDE + lane] = load_w_codes(row, run);
     if (run_i == 0u) {
         x_scales[lane] = load_x_scale(token, run);
     }
@@ -63,8 +65,8 @@ void add_group(uint group, uint token_lane, uint row_lane, inout vec4 sums[EACH]
         products[i] = ivec4(0);
     }
     for (uint run_i = group * GROUP_RUNS; run_i < (group + 1u) * GROUP_RUNS; run_i++) {
-        uint w_slot = run_i * TILE_ROWS + row_lane;
-        uint x_slot = run_i * TILE_TOKENS + token_lane;
+        uint w_slot = run_i * RUN_STRIDE + row_lane;
+        uint x_slot = run_i * RUN_STRIDE + token_lane;
         uvec2 w0 = w_codes[w_slot];
         uvec2 w1 = w_codes[w_slot + SIDE];
         uvec2 w2 = w_codes[w_slot + 2u * SIDE];
