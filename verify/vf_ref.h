@@ -104,6 +104,12 @@ extern const struct vf_family vf_ref_top_k;
  */
 extern const struct vf_family vf_ref_moe_route;
 
+/*
+ * moe_group: offsets[experts + 1] and perm[t topk] i32 of ids[t][topk], as vf_mixture_group has
+ * them. The last dimension of a case is the spread of the ids.
+ */
+extern const struct vf_family vf_ref_moe_group;
+
 /* Activations for quantisers: pseudo data with blocks of other magnitudes, of zeros, with ties. */
 void vf_quantize_input(float *x, uint64_t count, uint64_t seed);
 
@@ -122,6 +128,12 @@ extern const struct vf_family vf_ref_matvec_block; /* the same with the cases of
  * zeros; experts that no id names have NaN scales. Weights may be split into windows of experts.
  */
 extern const struct vf_family vf_ref_matvec_id;
+
+/*
+ * matmul_id: the same y for many tokens; x f32 or, rounded, f16 (dtypes[1]), perm and offsets i32
+ * as vf_mixture_group has them in place of the ids. The last dimension of a case is their spread.
+ */
+extern const struct vf_family vf_ref_matmul_id;
 
 /*
  * flash_attn: o = softmax(scale q k^T + mask) v. q and o f32 [bh][lq][d], k and v of dtypes[0]
