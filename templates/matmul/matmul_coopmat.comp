@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #version 450
 //
-// y = x W^T for many tokens, schedule `mma`: cooperative matrices of K_M tokens x K_N rows x K_KK
+// Products for many tokens, schedule `mma`: cooperative matrices of K_M tokens x K_N rows x K_KK
 // elements, halves multiplied, f32 added.
 //
 // A workgroup computes STRIPS x STRIP_PIECES of them. It stages STAGE_ELEMENTS elements of each
@@ -34,6 +34,7 @@ layout(local_size_x = K_WORKGROUP) in;
 shared uvec4 x_stage[TILE_TOKENS * STAGE_STRIDE];
 shared uvec4 w_stage[TILE_ROWS * STAGE_STRIDE];
 shared float y_stage[STRIPS * K_M * K_N]; // one piece of each strip
+shared uint x_rows[TILE_TOKENS];
 
 #define XPiece coopmat<float16_t, gl_ScopeSubgroup, K_M, K_KK, gl_MatrixUseA>
 #define WPiece coopmat<float16_t, gl_ScopeSubgroup, K_KK, K_N, gl_MatrixUseB>
@@ -44,13 +45,13 @@ uvec4 pack_halves(vec4 low, vec4 high) {
                  packHalf2x16(high.zw));
 }
 
-uvec4 x_halves(uint token, uint run) {
+uvec4 x_halves(uint row, uint run) {
 #if K_X_TYPE == X_TYPE_F16
-    return load_x_words(token, run);
+    return load_x_words(row, run);
 #else
     vec4 low;
     vec4 high;
-    load_x(token, run, low, high);
+    load_x(row, run, low, high);
     return pack_halves(low, high);
 #endif
 }
@@ -67,13 +68,13 @@ void stage(Tile tile, uint run_first) {
         uint run = run_first + i % STAGE_RUNS;
         uint lane = i / STAGE_RUNS;
         x_stage[lane * STAGE_STRIDE + i % STAGE_RUNS] =
-            run < tile.run_count ? x_halves(clamp_index(tile.token, lane, t), run) : uvec4(0u);
+            run < run_count() ? x_halves(x_rows[lane], run) : uvec4(0u);
     }
     for (uint i = gl_LocalInvocationIndex; i < TILE_ROWS * STAGE_RUNS; i += K_WORKGROUP) {
         uint run = run_first + i % STAGE_RUNS;
         uint lane = i / STAGE_RUNS;
         w_stage[lane * STAGE_STRIDE + i % STAGE_RUNS] =
-            run < tile.run_count ? w_halves(clamp_index(tile.row, lane, nout), run) : uvec4(0u);
+            run < run_count() ? w_halves(tile_w_row(tile, lane), run) : uvec4(0u);
     }
 }
 
@@ -105,14 +106,17 @@ void store_pieces(Tile tile, Pass pass, uint j, Sum sum) {
     }
 }
 
-void compute(Tile tile, Pass pass) {
+void compute_pass(Tile tile, Pass pass) {
     // By name, not in an array, which some drivers keep in memory.
     Sum sum0 = Sum(0.0);
     Sum sum1 = Sum(0.0);
     Sum sum2 = Sum(0.0);
     Sum sum3 = Sum(0.0);
-    for (uint run_first = 0u; run_first < tile.run_count; run_first += STAGE_RUNS) {
-        barrier(); // others may still read the stage before
+    for (uint i = gl_LocalInvocationIndex; i < TILE_TOKENS; i += K_WORKGROUP) {
+        x_rows[i] = tile_x_row(tile, i);
+    }
+    for (uint run_first = 0u; run_first < run_count(); run_first += STAGE_RUNS) {
+        barrier(); // the rows are there; others may still read the stage before
         stage(tile, run_first);
         barrier();
         if (gl_SubgroupID < pass.count) {
@@ -135,10 +139,19 @@ void compute(Tile tile, Pass pass) {
     store_pieces(tile, pass, 3u, sum3);
 }
 
-void main() {
-    Tile tile = matmul_tile();
+void compute(Tile tile) {
     uint strips_each = min(gl_NumSubgroups, STRIPS);
     for (uint first = 0u; first < STRIPS; first += strips_each) {
-        compute(tile, Pass(first, min(strips_each, STRIPS - first)));
+        compute_pass(tile, Pass(first, min(strips_each, STRIPS - first)));
     }
+}
+
+void main() {
+    Tile tile;
+    if (tile_first(tile)) {
+        do {
+            compute(tile);
+        } while (tile_next(tile));
+    }
+    store_rest();
 }
