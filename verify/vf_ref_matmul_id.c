@@ -27,7 +27,8 @@ static enum kiln_result matmul_id_list_cases(const enum mf_dtype *dtypes,
         {{1, 1, unit, 1, 1, 1, EVEN}, FULL, 0, 0},
         {{1, 33, unit, 65, 1, 1, EVEN}, FULL, 0, 0},
         {{128, 64, 256, 64, 8, 1, EVEN}, FULL, 0, 0},
-        {{9, 130, 256, 70, 3, 1, UNEVEN}, FULL, FOLD_GROUP_LIMIT, 0},
+        {{1, 33, unit, 8, 2, 1, EVEN}, FULL, 0, 0}, /* more slots without an expert than groups */
+        {{9, 130, 256, 70, 3, 1, EVEN}, FULL, FOLD_GROUP_LIMIT, 0},
         {{8, 512, 256, 5, 3, 3, EVEN}, FULL, 0, WINDOW_COUNT}, /* a third exceeds x and y */
         {{8, 64, 256, 0, 2, 1, EVEN}, FULL, 0, 0},
         {{8, 0, 256, 3, 2, 1, EVEN}, FULL, 0, 0},

@@ -83,8 +83,7 @@ uint y_first(uint token) {
 void store_rest() {
     Share share = group_share();
     uint first = uint(offsets[expert_count]) + share.expert * share.lanes + share.lane;
-    uint end = share.expert < experts ? t * topk : 0u;
-    for (uint place = first; place < end; place += experts * share.lanes) {
+    for (uint place = first; place < t * topk; place += experts * share.lanes) {
         for (uint i = gl_LocalInvocationIndex; i < TILE_ROWS; i += K_WORKGROUP) {
             if (i < nout - share.row) {
                 y[y_first(place) + share.row + i] = 0.0;
