@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What all mmq kernels have in common: y = x W^T (product.glsl) with x in q8_1. Products of codes
+// What all mmq kernels have in common: y = x W^T (mmq_tiles.glsl) with x in q8_1. Products of codes
 // are summed as integers, exactly, over groups of elements that have one scale on either side:
 //
 //   y[token][row] = sum over groups of d * (scale * sum(code * a) + offset * sum(a))
@@ -13,7 +13,7 @@
 #define MMQ_GLSL
 
 #include "dot.glsl"
-#include "product.glsl"
+#include "mmq_tiles.glsl"
 
 // A block of q8_1: the half d (and a half that is not needed here), then 32 codes.
 #define X_BLOCK_WORDS 9u

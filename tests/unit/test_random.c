@@ -59,7 +59,7 @@ static void test_codes_random(void **state) {
     size_t count;
     const struct mf_dtype_info *table = mf_dtype_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (table[i].block_elements == 1) {
+        if (table[i].block_elements == 1 || table[i].dtype == MF_DTYPE_Q8_1S) {
             continue;
         }
         uint8_t *blocks = make_blocks(&table[i], 3, BLOCKS);

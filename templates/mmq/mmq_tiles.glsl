@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What all kernels of matrix products have in common: y = x W^T for t tokens, so
+// Buffers, push constants and tiles of mmq: y = x W^T for t tokens, so
 //
 //   y[token][row] = sum over i of x[token][i] * W[row][i]
 //
 // A kernel computes one tile of TILE_TOKENS x TILE_ROWS results a workgroup (it defines both before
 // it includes this file) and declares x as binding 1. No dimension needs to be a multiple of a tile:
 // tokens and rows past the end are read as the last one and never written.
-#ifndef PRODUCT_GLSL
-#define PRODUCT_GLSL
+#ifndef MMQ_TILES_GLSL
+#define MMQ_TILES_GLSL
 
 #include "dispatch.glsl"
 
