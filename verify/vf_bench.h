@@ -11,7 +11,8 @@
  *      reference under the family's gate, as the verifier does;
  *   2. is timed: `rounds` times a row of dispatches with a barrier behind each, between two device
  *      timestamps, divided by their number. Candidates take turns, so that a slow moment of the
- *      device does not fall on one of them.
+ *      device does not fall on one of them. Before that a GPU is kept busy until it no longer gets
+ *      faster: idle clocks may be a fifth of the working ones.
  *
  * `warm`: every dispatch reads the same weights. `cold`: the weights are one of several copies in
  * turn, together at least VF_BENCH_BANK_BYTES large, so that no cache still has them. Where the
