@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vf_split: q8_1 activations as q8_1s: of a tensor of n elements first the n codes, then n / 32
+ * vf_split: q8_1 activations as q8_1s (docs/repacked_layouts.md): of a tensor of n elements first
+ * the n codes, those of whole groups of 512 with their 16-byte pieces transposed, then n / 32
  * words, each the block's d (binary16) and above it the sum of its codes (signed, 16 bits).
  *
  * `count` is a multiple of 32; both forms take count / 32 * 36 bytes, no alignment needed.

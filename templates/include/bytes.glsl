@@ -42,11 +42,11 @@ uvec4 load_u32x4(uint offset) {
     return uvec4(WEIGHT_WORD(word), WEIGHT_WORD(word + 1u), WEIGHT_WORD(word + 2u), WEIGHT_WORD(word + 3u));
 }
 
-// The 16 bytes at offset, a multiple of 16, in one load where the template has a view of the buffer
-// as `uvec4 weights16[]` and defines WEIGHT_VIEW_16.
+// The 16 bytes at offset, a multiple of 16, in one load where the template defines
+// WEIGHT_VECTOR(index), the 16 bytes of that number.
 uvec4 load_u32x4_aligned(uint offset) {
-#ifdef WEIGHT_VIEW_16
-    return weights16[offset >> 4];
+#ifdef WEIGHT_VECTOR
+    return WEIGHT_VECTOR(offset >> 4);
 #else
     return load_u32x4(offset);
 #endif

@@ -66,11 +66,6 @@ uint packed_e2m1_doubled(uint codes) {
     return packed_negate_where((codes & 0x07070707u) + extra, codes >> 3);
 }
 
-uvec4 packed_e2m1_doubled(uvec4 codes) {
-    return uvec4(packed_e2m1_doubled(codes.x), packed_e2m1_doubled(codes.y),
-                 packed_e2m1_doubled(codes.z), packed_e2m1_doubled(codes.w));
-}
-
 // The four signed bytes as floats.
 vec4 packed_to_vec4(uint bytes) {
     int word = int(bytes);

@@ -107,6 +107,8 @@ float dot_unit(uint block, uint unit, UnitX a) {
 
 #elif K_SCHEDULE == SCHEDULE_WIDE && K_TIER == TIER_DP4A
 
+#include "q8_1s.glsl"
+
 // A unit is one slice, or two whose low and high halves are 32 elements in a row each.
 #if SLICE_APART == 16
 #define UNIT_SLICES 1
@@ -130,7 +132,9 @@ struct UnitX {
 };
 
 BlockX load_block_x(uint element) {
-    return BlockX(x[x_elements / 4u + element / 32u], x16[element / 16u], x16[element / 16u + 1u]);
+    uint piece = element / 16u;
+    return BlockX(x[x_elements / 4u + element / 32u], x16[q8_1s_vector(piece, x_elements)],
+                  x16[q8_1s_vector(piece + 1u, x_elements)]);
 }
 
 UnitX load_unit(uint first, uint unit) {

@@ -5,6 +5,7 @@
 // workgroup makes GROUP_BLOCKS blocks of one row.
 
 #include "quantize.glsl"
+#include "q8_1s.glsl"
 #include "dispatch.glsl"
 
 layout(local_size_x = K_WORKGROUP) in;
@@ -14,7 +15,7 @@ layout(set = 0, binding = 0, std430) readonly buffer X {
 };
 layout(set = 0, binding = 1, std430) writeonly buffer Blocks {
     // q8_1: rows x k / 32 blocks of 9 words, header and codes
-    // q8_1s: rows x k / 32 times 8 words of codes, then the headers
+    // q8_1s: rows x k / 32 times 8 words of codes (q8_1s.glsl), then the headers
     uint blocks[];
 };
 
@@ -33,7 +34,11 @@ uint block_word(uint first_block, uint word) {
 #if K_DTYPE == DTYPE_Q8_1S
     uint block = first_block + word / block_words;
     uint part = word % block_words;
-    return part == 0u ? rows * (k / 4u) + block : block * (block_words - 1u) + part - 1u;
+    uint elements = rows * k;
+    if (part == 0u) {
+        return elements / 4u + block;
+    }
+    return 4u * q8_1s_vector(2u * block + (part - 1u) / 4u, elements) + (part - 1u) % 4u;
 #else
     return first_block * block_words + word;
 #endif

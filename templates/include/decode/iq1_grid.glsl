@@ -22,14 +22,26 @@ uint packed_base3_digits(uint number) {
     return quotients - 3u * (quotients >> 8);
 }
 
+// The digits of an entry times 8.
+uvec2 iq1_digits(uint index) {
+    uint entry = iq1_entry(index);
+    uint high = (entry * 6473u) >> 19; // entry / 81, exact below 6561
+    return 8u * uvec2(packed_base3_digits(entry - 81u * high), packed_base3_digits(high));
+}
+
+#define LOOKUP_TYPE uvec2
+#define LOOKUP_ENTRIES 2048
+uvec2 lookup_make(uint index) {
+    return iq1_digits(index);
+}
+#include "lookup.glsl"
+
 // 8 * (value + delta) for the eight values of an entry, delta = -1/8 if negative_delta, else 1/8:
 // with digit = value + 1 that is 8 * digit - 9 or 8 * digit - 7.
 uvec2 iq1_codes(uint index, bool negative_delta) {
-    uint entry = iq1_entry(index);
-    uint high = (entry * 6473u) >> 19; // entry / 81, exact below 6561
+    uvec2 digits = lookup(index);
     uint bias = negative_delta ? 9u : 7u;
-    return uvec2(packed_subtract(8u * packed_base3_digits(entry - 81u * high), bias),
-                 packed_subtract(8u * packed_base3_digits(high), bias));
+    return uvec2(packed_subtract(digits.x, bias), packed_subtract(digits.y, bias));
 }
 
 #endif

@@ -13,6 +13,13 @@
 #include "../tables/iq2s_grid.glsl"
 #include "iq_signs.glsl"
 
+#define LOOKUP_TYPE uvec2
+#define LOOKUP_ENTRIES 1024
+uvec2 lookup_make(uint index) {
+    return iq2_magnitudes(CODEBOOK_ENTRY(IQ2S_GRID, index));
+}
+#include "lookup.glsl"
+
 float run_scale(uint block, uint run) {
     uint scale = (load_u8(block + 74u + (run >> 2)) >> (2u * (run & 2u))) & 15u;
     return 0.125 * f16_to_f32(load_u16(block)) * float(2u * scale + 1u);
@@ -20,6 +27,6 @@ float run_scale(uint block, uint run) {
 
 uvec2 run_codes(uint block, uint run) {
     uint high = (load_u8(block + 66u + (run >> 2)) >> (2u * (run & 3u))) & 3u;
-    uint entry = CODEBOOK_ENTRY(IQ2S_GRID, load_u8(block + 2u + run) | (high << 8));
-    return apply_signs(iq2_magnitudes(entry), load_u8(block + 34u + run));
+    uint index = load_u8(block + 2u + run) | (high << 8);
+    return apply_signs(lookup(index), load_u8(block + 34u + run));
 }

@@ -11,6 +11,13 @@
 #include "../tables/iq2xs_grid.glsl"
 #include "iq_signs.glsl"
 
+#define LOOKUP_TYPE uvec2
+#define LOOKUP_ENTRIES 512
+uvec2 lookup_make(uint index) {
+    return iq2_magnitudes(CODEBOOK_ENTRY(IQ2XS_GRID, index));
+}
+#include "lookup.glsl"
+
 float run_scale(uint block, uint run) {
     uint scale = (load_u8(block + 66u + (run >> 2)) >> (2u * (run & 2u))) & 15u;
     return 0.125 * f16_to_f32(load_u16(block)) * float(2u * scale + 1u);
@@ -18,6 +25,5 @@ float run_scale(uint block, uint run) {
 
 uvec2 run_codes(uint block, uint run) {
     uint word = load_u16(block + 2u + 2u * run);
-    uint entry = CODEBOOK_ENTRY(IQ2XS_GRID, word & 0x1FFu);
-    return apply_signs(iq2_magnitudes(entry), even_signs(word >> 9));
+    return apply_signs(lookup(word & 0x1FFu), even_signs(word >> 9));
 }

@@ -11,6 +11,13 @@
 #include "../tables/iq2xxs_grid.glsl"
 #include "iq_signs.glsl"
 
+#define LOOKUP_TYPE uvec2
+#define LOOKUP_ENTRIES 256
+uvec2 lookup_make(uint index) {
+    return iq2_magnitudes(CODEBOOK_ENTRY(IQ2XXS_GRID, index));
+}
+#include "lookup.glsl"
+
 float run_scale(uint block, uint run) {
     uint scale = load_u8(block + 9u + 8u * (run >> 2)) >> 4;
     return 0.125 * f16_to_f32(load_u16(block)) * float(2u * scale + 1u);
@@ -21,5 +28,5 @@ uvec2 run_codes(uint block, uint run) {
     uvec2 group = load_u32x2_unaligned(block + 2u + 8u * (run >> 2));
     uint index = (group.x >> (8u * part)) & 0xFFu;
     uint signs = even_signs((group.y >> (7u * part)) & 0x7Fu);
-    return apply_signs(iq2_magnitudes(CODEBOOK_ENTRY(IQ2XXS_GRID, index)), signs);
+    return apply_signs(lookup(index), signs);
 }

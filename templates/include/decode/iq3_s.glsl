@@ -23,10 +23,17 @@ uint iq3_s_magnitudes(uint index) {
     return 2u * packed_spread_4bit(CODEBOOK_ENTRY(IQ3S_GRID, index)) + 0x01010101u;
 }
 
+#define LOOKUP_TYPE uint
+#define LOOKUP_ENTRIES 512
+uint lookup_make(uint index) {
+    return iq3_s_magnitudes(index);
+}
+#include "lookup.glsl"
+
 uvec2 run_codes(uint block, uint run) {
     uint low = load_u16(block + 2u + 2u * run);
     uint high = load_u8(block + 66u + (run >> 2)) >> (2u * (run & 3u));
-    uvec2 magnitudes = uvec2(iq3_s_magnitudes((low & 0xFFu) | ((high & 1u) << 8)),
-                             iq3_s_magnitudes((low >> 8) | ((high & 2u) << 7)));
+    uvec2 magnitudes = uvec2(lookup((low & 0xFFu) | ((high & 1u) << 8)),
+                             lookup((low >> 8) | ((high & 2u) << 7)));
     return apply_signs(magnitudes, load_u8(block + 74u + run));
 }

@@ -23,10 +23,17 @@ uint iq3_xxs_magnitudes(uint index) {
     return 0x04040404u + 8u * codes + 2u * seven;
 }
 
+#define LOOKUP_TYPE uint
+#define LOOKUP_ENTRIES 256
+uint lookup_make(uint index) {
+    return iq3_xxs_magnitudes(index);
+}
+#include "lookup.glsl"
+
 uvec2 run_codes(uint block, uint run) {
     uint indices = load_u16(block + 2u + 2u * run);
     uint signs = load_u32_unaligned(block + 66u + 4u * (run >> 2)) >> (7u * (run & 3u));
     uvec2 magnitudes =
-        uvec2(iq3_xxs_magnitudes(indices & 0xFFu), iq3_xxs_magnitudes(indices >> 8));
+        uvec2(lookup(indices & 0xFFu), lookup(indices >> 8));
     return apply_signs(magnitudes, even_signs(signs & 0x7Fu));
 }

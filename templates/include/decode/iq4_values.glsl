@@ -24,9 +24,9 @@ uint packed_iq4_values(uint nibbles) {
     return packed_select(bit3, high_half, low_half);
 }
 
-uvec4 packed_iq4_values(uvec4 nibbles) {
-    return uvec4(packed_iq4_values(nibbles.x), packed_iq4_values(nibbles.y),
-                 packed_iq4_values(nibbles.z), packed_iq4_values(nibbles.w));
+uint nibble_values(uint nibbles) {
+    return packed_iq4_values(nibbles);
 }
+#include "nibble_values.glsl"
 
 #endif

@@ -33,6 +33,5 @@ uvec2 slice_elements(uint slice) {
 
 void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
     uvec4 bytes = load_u32x4(block + 8u + 16u * slice);
-    low = packed_iq4_values(bytes & 0x0F0F0F0Fu);
-    high = packed_iq4_values((bytes >> 4) & 0x0F0F0F0Fu);
+    nibble_slice(bytes, low, high);
 }

@@ -9,10 +9,35 @@ uvec2 iq2_magnitudes(uint entry) {
     return 0x08080808u + 17u * codes + ((codes >> 1) & 0x01010101u);
 }
 
-// Bit i of `signs` set: byte i is negated.
+// Bit i of `signs` set: byte i is 0xFF, else 0.
+uvec2 sign_masks_make(uint signs) {
+    return 0xFFu * uvec2(packed_spread_1bit(signs), packed_spread_1bit(signs >> 4));
+}
+
+#ifdef LOOKUP_STAGED
+#define DECODE_HAS_SIGNS_FILL
+
+shared uvec2 sign_stage[256]; // as lookup.glsl
+
+uvec2 sign_masks(uint signs) {
+    return sign_stage[signs];
+}
+
+void sign_fill() {
+    for (uint i = gl_LocalInvocationIndex; i < 256u; i += gl_WorkGroupSize.x) {
+        sign_stage[i] = sign_masks_make(i);
+    }
+}
+#else
+uvec2 sign_masks(uint signs) {
+    return sign_masks_make(signs);
+}
+#endif
+
+// Bit i of `signs` (below 256) set: byte i is negated. No magnitude is 0, so nothing carries.
 uvec2 apply_signs(uvec2 magnitudes, uint signs) {
-    return uvec2(packed_negate_where(magnitudes.x, packed_spread_1bit(signs)),
-                 packed_negate_where(magnitudes.y, packed_spread_1bit(signs >> 4)));
+    uvec2 masks = sign_masks(signs);
+    return (magnitudes ^ masks) + (masks & 0x01010101u);
 }
 
 // Eight signs stored in 7 bits: the last one makes the number of negatives even.

@@ -38,12 +38,16 @@ void decode_run(uint block, uint run, out vec4 low, out vec4 high) {
     high = high_exact;
 }
 
+uint nibble_values(uint nibbles) {
+    return packed_e2m1_doubled(nibbles);
+}
+#include "nibble_values.glsl"
+
 uvec2 slice_elements(uint slice) {
     return uvec2(0u, 16u);
 }
 
 void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
     uvec4 bytes = load_u32x4_unaligned(block + 1u);
-    low = packed_e2m1_doubled(bytes & 0x0F0F0F0Fu);
-    high = packed_e2m1_doubled((bytes >> 4) & 0x0F0F0F0Fu);
+    nibble_slice(bytes, low, high);
 }

@@ -19,14 +19,20 @@ uvec2 run_codes(uint block, uint run) {
     return uvec2(packed_e2m1_doubled(nibbles.x), packed_e2m1_doubled(nibbles.y));
 }
 
+uint nibble_values(uint nibbles) {
+    return packed_e2m1_doubled(nibbles);
+}
+#include "nibble_values.glsl"
+
 uvec2 slice_elements(uint slice) {
     return 32u * slice + uvec2(0u, 16u);
 }
 
 void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
     uvec4 bytes = load_u32x4(block + 4u + 16u * slice);
-    uvec4 even = packed_e2m1_doubled(bytes & 0x0F0F0F0Fu);
-    uvec4 odd = packed_e2m1_doubled((bytes >> 4) & 0x0F0F0F0Fu);
+    uvec4 even;
+    uvec4 odd;
+    nibble_slice(bytes, even, odd);
     low = uvec4(even.xy, odd.xy);
     high = uvec4(even.zw, odd.zw);
 }
