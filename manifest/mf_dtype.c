@@ -40,7 +40,7 @@ static const struct mf_dtype_info dtypes[] = {
     {MF_DTYPE_Q1_0, "q1_0", 128, 18, true, MF_DTYPE_Q1_0},
     {MF_DTYPE_Q2_0, "q2_0", 64, 18, true, MF_DTYPE_Q2_0},
     {MF_DTYPE_Q8_0P, "q8_0p", 32, 36, true, MF_DTYPE_Q8_0},
-    {MF_DTYPE_Q8_1S, "q8_1s", 32, 36, false, MF_DTYPE_Q8_1S},
+    {MF_DTYPE_Q8_1S, "q8_1s", 32, 48, false, MF_DTYPE_Q8_1S},
     {MF_DTYPE_Q3_KP, "q3_kp", 256, 112, true, MF_DTYPE_Q3_K},
     {MF_DTYPE_Q6_KP, "q6_kp", 256, 212, true, MF_DTYPE_Q6_K},
 };

@@ -81,6 +81,11 @@ static void block_judge(const struct vf_expected_blocks *data, enum mf_dtype dty
     }
 }
 
+/* The type of the blocks that an output of this type is judged by. */
+static enum mf_dtype block_type(enum mf_dtype dtype) {
+    return dtype == MF_DTYPE_Q8_1S ? MF_DTYPE_Q8_1 : dtype;
+}
+
 /* The buffer's blocks, all of one kind; `wrong` counts sums of q8_1s that are not their codes'. */
 static enum mf_dtype join_blocks(const struct vf_buffer *buffer, const void *got, uint8_t *joined,
                                  const uint8_t **blocks, uint64_t *wrong) {
@@ -98,7 +103,7 @@ void vf_judge_blocks(const struct vf_buffer *buffer, const void *got, bool stric
                      struct vf_metrics *out) {
     const struct mf_tolerance none = vf_tolerance_none();
     const uint64_t count = buffer->element_count;
-    const uint32_t block_bytes = mf_dtype_info(buffer->dtype)->block_bytes;
+    const uint32_t block_bytes = mf_dtype_info(block_type(buffer->dtype))->block_bytes;
     float *values = malloc((size_t)count * sizeof *values + 1);
     uint8_t *joined = malloc((size_t)(count / BLOCK_ELEMENTS * block_bytes) + 1);
     const uint8_t *blocks = NULL;
@@ -141,9 +146,9 @@ enum kiln_result vf_expect_blocks(struct vf_problem *problem, const char *bindin
                                   const uint8_t *initial) {
     const uint64_t count = output_row_count * k;
     const uint64_t row_blocks = k / BLOCK_ELEMENTS;
-    const uint64_t row_bytes = row_blocks * mf_dtype_info(dtype)->block_bytes;
     const bool split = dtype == MF_DTYPE_Q8_1S;
-    const enum mf_dtype block_type = split ? MF_DTYPE_Q8_1 : dtype;
+    const enum mf_dtype judged = block_type(dtype);
+    const uint64_t row_bytes = row_blocks * mf_dtype_info(judged)->block_bytes;
     const size_t size_bytes = (size_t)(output_row_count * row_bytes);
     struct vf_expected_blocks *data = mf_arena_alloc(&problem->arena, 1, sizeof *data);
     uint8_t *blocks = mf_arena_alloc(&problem->arena, size_bytes + 1, 1);
@@ -166,8 +171,7 @@ enum kiln_result vf_expect_blocks(struct vf_problem *problem, const char *bindin
             continue;
         }
         const uint64_t at = (uint64_t)row;
-        const enum kiln_result result =
-            vf_quantize(block_type, x + i * k, k, blocks + at * row_bytes);
+        const enum kiln_result result = vf_quantize(judged, x + i * k, k, blocks + at * row_bytes);
         if (result != KILN_OK) {
             return result;
         }
@@ -176,14 +180,14 @@ enum kiln_result vf_expect_blocks(struct vf_problem *problem, const char *bindin
         }
     }
     if (split) { /* the sum of q8_1s has no rounding of its own: blocks as the judge sees them */
-        uint8_t *whole = mf_arena_alloc(&problem->arena, size_bytes + 1, 1);
+        uint8_t *whole = mf_arena_alloc(&problem->arena, (size_t)count / 32 * 48 + 1, 1);
         if (!whole) {
             return KILN_ERR_MEMORY;
         }
         vf_split_from_blocks(blocks, count, whole);
         vf_split_to_blocks(whole, count, blocks);
     }
-    const enum kiln_result result = vf_decode(block_type, blocks, count, values);
+    const enum kiln_result result = vf_decode(judged, blocks, count, values);
     for (uint64_t i = 0; i < count && result == KILN_OK; i++) {
         expected[i] = (double)values[i];
     }

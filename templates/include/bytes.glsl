@@ -58,6 +58,18 @@ uint funnel_shift(uint low, uint high, uint shift) {
     return (low >> shift) | ((high << 1) << (31u - shift));
 }
 
+// The words that start at the half word of number `half_word` (0 or 1) of `words`.
+uvec4 half_word_shift(uvec4 words, uint last, uint half_word) {
+    uvec4 moved = (words >> 16) | (uvec4(words.yzw, last) << 16);
+    return half_word != 0u ? moved : words;
+}
+
+// The 16 bytes at offset, a multiple of 2.
+uvec4 load_u32x4_even(uint offset) {
+    uint last = WEIGHT_WORD((offset + 15u) >> 2);
+    return half_word_shift(load_u32x4(offset & ~3u), last, (offset >> 1) & 1u);
+}
+
 // Any offset. The second word is the one with the last byte, the first one again if aligned.
 uint load_u32_unaligned(uint offset) {
     return funnel_shift(WEIGHT_WORD(offset >> 2), WEIGHT_WORD((offset + 3u) >> 2),

@@ -45,4 +45,10 @@ int sum_codes(uvec4 a) {
     return dot_codes(a, uvec4(0x01010101u));
 }
 
+// An integer between -2^22 and 2^22, without the conversion, which is slow on many devices: the number
+// is put into the low bits of 3 * 2^22.
+float small_to_float(int value) {
+    return uintBitsToFloat(0x4B400000u + uint(value)) - 12582912.0;
+}
+
 #endif

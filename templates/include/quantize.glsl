@@ -15,6 +15,7 @@
 //   quantize_first(lane, i)            number of the lane's first element of quarter i = 0, 1
 //   quantize_block(low, high)          all invocations together; then a barrier
 //   quantize_word(word)                word of the group's blocks, after that barrier
+//   quantize_sums(block)               Q8_1S: sums of its codes, likewise
 //
 // The template includes this at its top: the subgroup tier switches extensions on.
 //   portable  maxima and sums of a block through shared memory
@@ -42,7 +43,7 @@
 #define HEADER_HALVES 1 // d
 #define BLOCK_HALVES 17
 #else
-#define HEADER_HALVES 2 // d, s = d * sum of codes; in Q8_1S the sum itself
+#define HEADER_HALVES 2 // d, s = d * sum of codes; in Q8_1S nothing
 #define BLOCK_HALVES 18
 #endif
 
@@ -219,19 +220,30 @@ void quantize_block(vec4 low, vec4 high) {
     if (lane == 0u) {
         block_halves[at] = half_nearest(d);
     }
-#if K_DTYPE == DTYPE_Q8_1 || K_DTYPE == DTYPE_Q8_1S
+#if K_DTYPE == DTYPE_Q8_1
     ivec4 sums = codes_low + codes_high;
     int sum = block_sum(sums.x + sums.y + sums.z + sums.w);
     if (lane == 0u) {
-#if K_DTYPE == DTYPE_Q8_1S
-        block_halves[at + 1u] = uint(sum) & 0xFFFFu;
-#else
         block_halves[at + 1u] = half_nearest(float(sum) * d);
-#endif
     }
 #endif
 }
 
+#endif
+
+#if K_DTYPE == DTYPE_Q8_1S
+// The sums of the first and the last sixteen codes of one of the group's blocks.
+ivec2 quantize_sums(uint block) {
+    ivec2 sums = ivec2(0);
+    for (uint i = 0u; i < 8u; i++) {
+        uint at = block * BLOCK_HALVES + HEADER_HALVES + i;
+        int low = int(block_halves[at]);
+        int high = int(block_halves[at + 8u]);
+        sums += ivec2(bitfieldExtract(low, 0, 8) + bitfieldExtract(low, 8, 8),
+                      bitfieldExtract(high, 0, 8) + bitfieldExtract(high, 8, 8));
+    }
+    return sums;
+}
 #endif
 
 uint quantize_word(uint word) {

@@ -12,8 +12,7 @@
 //               SCHEDULE_BLOCK  a unit is a slice of 32 elements
 //               SCHEDULE_WIDE   as `row`, by 16-byte loads of the activations; in dp4a a unit is one or
 //                               two slices that make up whole blocks of activations, which are
-//                               q8_1s: x_elements codes, then a header a block, d and the sum of its
-//                               codes
+//                               q8_1s (docs/repacked_layouts.md) of x_elements elements
 //   K_TIER      TIER_DP4A       activations are q8_1, and products of codes integers:
 //                               sum element * x = d * (scale * sum code * a + offset * sum a)
 //               others          activations are f32
@@ -107,8 +106,6 @@ float dot_unit(uint block, uint unit, UnitX a) {
 
 #elif K_SCHEDULE == SCHEDULE_WIDE && K_TIER == TIER_DP4A
 
-#include "q8_1s.glsl"
-
 // A unit is one slice, or two whose low and high halves are 32 elements in a row each.
 #if SLICE_APART == 16
 #define UNIT_SLICES 1
@@ -119,7 +116,7 @@ float dot_unit(uint block, uint unit, UnitX a) {
 
 // A block of activations.
 struct BlockX {
-    uint header; // d, and above it the sum of the codes
+    vec4 header; // d, the sums of the codes of either half and of all
     uvec4 low;   // codes 0..15
     uvec4 high;
 };
@@ -132,9 +129,8 @@ struct UnitX {
 };
 
 BlockX load_block_x(uint element) {
-    uint piece = element / 16u;
-    return BlockX(x[x_elements / 4u + element / 32u], x16[q8_1s_vector(piece, x_elements)],
-                  x16[q8_1s_vector(piece + 1u, x_elements)]);
+    uint at = element / 16u;
+    return BlockX(uintBitsToFloat(x16[x_elements / 16u + element / 32u]), x16[at], x16[at + 1u]);
 }
 
 UnitX load_unit(uint first, uint unit) {
@@ -148,36 +144,30 @@ UnitX load_unit(uint first, uint unit) {
 
 // The dot product of 32 codes, from element `element` of the block on, with a block of activations.
 float dot_block_x(uint block, uint element, uvec4 low, uvec4 high, BlockX a) {
-    int sum = int(a.header) >> 16;
     uint run = element / RUN_ELEMENTS;
 #if SCALE_ELEMENTS >= 32
-    float products = float(dot_codes(low, a.low) + dot_codes(high, a.high) - SLICE_BIAS * sum);
+    float products = small_to_float(dot_codes(low, a.low) + dot_codes(high, a.high));
+    products -= float(SLICE_BIAS) * a.header.w;
 #ifdef DECODE_HAS_OFFSET
     vec2 scale_offset = run_scale_offset(block, run);
-    float total = scale_offset.x * products + scale_offset.y * float(sum);
+    float total = scale_offset.x * products + scale_offset.y * a.header.w;
 #else
     float total = run_scale(block, run) * products;
 #endif
 #else
-#if SLICE_BIAS != 0 || defined(DECODE_HAS_OFFSET)
-    int low_sum = sum_codes(a.low);
-    int high_sum = sum - low_sum;
-#else
-    const int low_sum = 0;
-    const int high_sum = 0;
-#endif
-    float low_products = float(dot_codes(low, a.low) - SLICE_BIAS * low_sum);
-    float high_products = float(dot_codes(high, a.high) - SLICE_BIAS * high_sum);
+    vec2 products = vec2(small_to_float(dot_codes(low, a.low)),
+                         small_to_float(dot_codes(high, a.high)));
+    products -= float(SLICE_BIAS) * a.header.yz;
 #ifdef DECODE_HAS_OFFSET
     vec2 low_scale = run_scale_offset(block, run);
     vec2 high_scale = run_scale_offset(block, run + 2u);
-    float total = low_scale.x * low_products + low_scale.y * float(low_sum) +
-                  high_scale.x * high_products + high_scale.y * float(high_sum);
+    float total = low_scale.x * products.x + low_scale.y * a.header.y + high_scale.x * products.y +
+                  high_scale.y * a.header.z;
 #else
-    float total = run_scale(block, run) * low_products + run_scale(block, run + 2u) * high_products;
+    float total = run_scale(block, run) * products.x + run_scale(block, run + 2u) * products.y;
 #endif
 #endif
-    return f16_to_f32(a.header & 0xFFFFu) * total;
+    return a.header.x * total;
 }
 
 float dot_unit(uint block, uint unit, UnitX a) {

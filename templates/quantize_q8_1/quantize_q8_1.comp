@@ -5,7 +5,6 @@
 // workgroup makes GROUP_BLOCKS blocks of one row.
 
 #include "quantize.glsl"
-#include "q8_1s.glsl"
 #include "dispatch.glsl"
 
 layout(local_size_x = K_WORKGROUP) in;
@@ -15,7 +14,7 @@ layout(set = 0, binding = 0, std430) readonly buffer X {
 };
 layout(set = 0, binding = 1, std430) writeonly buffer Blocks {
     // q8_1: rows x k / 32 blocks of 9 words, header and codes
-    // q8_1s: rows x k / 32 times 8 words of codes (q8_1s.glsl), then the headers
+    // q8_1s: rows x k / 32 times 8 words of codes, then as many headers of 4 words
     uint blocks[];
 };
 
@@ -28,19 +27,24 @@ vec4 load_quarter(uint first) {
     return vec4(x[first], x[first + 1u], x[first + 2u], x[first + 3u]);
 }
 
-// Where word `word` of the group's blocks goes.
-uint block_word(uint first_block, uint word) {
+// Writes word `word` of the group's blocks.
+void store_word(uint first_block, uint word) {
     const uint block_words = BLOCK_HALVES / 2u;
 #if K_DTYPE == DTYPE_Q8_1S
     uint block = first_block + word / block_words;
     uint part = word % block_words;
-    uint elements = rows * k;
-    if (part == 0u) {
-        return elements / 4u + block;
+    if (part != 0u) {
+        blocks[block * (block_words - 1u) + part - 1u] = quantize_word(word);
+        return;
     }
-    return 4u * q8_1s_vector(2u * block + (part - 1u) / 4u, elements) + (part - 1u) % 4u;
+    ivec2 sums = quantize_sums(word / block_words);
+    uint at = rows * (k / 4u) + 4u * block;
+    blocks[at] = floatBitsToUint(f16_to_f32(quantize_word(word) & 0xFFFFu));
+    blocks[at + 1u] = floatBitsToUint(float(sums.x));
+    blocks[at + 2u] = floatBitsToUint(float(sums.y));
+    blocks[at + 3u] = floatBitsToUint(float(sums.x + sums.y));
 #else
-    return first_block * block_words + word;
+    blocks[first_block * block_words + word] = quantize_word(word);
 #endif
 }
 
@@ -66,6 +70,6 @@ void main() {
     quantize_block(low, high);
     barrier();
     for (uint i = gl_LocalInvocationIndex; i < block_count * BLOCK_HALVES / 2u; i += K_WORKGROUP) {
-        blocks[block_word(first_block, i)] = quantize_word(i);
+        store_word(first_block, i);
     }
 }

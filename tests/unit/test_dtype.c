@@ -33,7 +33,7 @@ static const struct {
     {"tq2_0", 35, 256, 66, true},    {"mxfp4", 39, 32, 17, true},
     {"nvfp4", 40, 64, 36, true},     {"q1_0", 41, 128, 18, true},
     {"q2_0", 42, 64, 18, true},      {"q8_0p", 4104, 32, 36, true},
-    {"q8_1s", 4105, 32, 36, false},  {"q3_kp", 4107, 256, 112, true},
+    {"q8_1s", 4105, 32, 48, false},  {"q3_kp", 4107, 256, 112, true},
     {"q6_kp", 4110, 256, 212, true},
 };
 #define FACT_COUNT (sizeof facts / sizeof facts[0])

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { COUNT = 64, BYTES = COUNT / 32 * 36 };
+enum { COUNT = 64, BYTES = COUNT / 32 * 36, SPLIT_BYTES = COUNT / 32 * 48 };
 
 /* Two blocks: d = 1.5 and codes 1, 2, ... 32 (sum 528); d = -2 and codes of -3 (sum -96). */
 static void make_blocks(uint8_t *blocks) {
@@ -28,21 +28,22 @@ static void make_blocks(uint8_t *blocks) {
 }
 
 static void test_bytes(void **state) {
-    static const uint8_t words[2][4] = {{0x00, 0x3E, 0x10, 0x02}, {0x00, 0xC0, 0xA0, 0xFF}};
-    uint8_t blocks[BYTES], split[BYTES], back[BYTES];
+    static const float headers[2][4] = {{1.5F, 136, 392, 528}, {-2, -48, -48, -96}};
+    uint8_t blocks[BYTES], split[SPLIT_BYTES], back[BYTES];
 
     (void)state;
     make_blocks(blocks);
     vf_split_from_blocks(blocks, COUNT, split);
     assert_memory_equal(split, blocks + 4, 32);
     assert_memory_equal(split + 32, blocks + 36 + 4, 32);
-    assert_memory_equal(split + 64, words[0], 4);
-    assert_memory_equal(split + 68, words[1], 4);
+    assert_memory_equal(split + 64, headers, sizeof headers);
     assert_int_equal(vf_split_to_blocks(split, COUNT, back), 0);
     assert_memory_equal(back, blocks, BYTES); /* 1.5 * 528 and -2 * -96 are halves */
-    split[66] ^= 1;
-    assert_int_equal(vf_split_to_blocks(split, COUNT, back), 1);
-    assert_memory_equal(back, blocks, BYTES);
+    for (int field = 0; field < 4; field++) {
+        split[64 + 16 + 4 * field + 1] ^= 0x10; /* no longer a half; another sum */
+        assert_int_equal(vf_split_to_blocks(split, COUNT, back), 1);
+        split[64 + 16 + 4 * field + 1] ^= 0x10;
+    }
 }
 
 static uint64_t mismatches(const struct vf_problem *problem, const uint8_t *got) {
@@ -55,7 +56,7 @@ static uint64_t mismatches(const struct vf_problem *problem, const uint8_t *got)
 static void test_judge(void **state) {
     struct vf_problem problem = {0};
     float x[COUNT];
-    uint8_t blocks[BYTES], split[BYTES];
+    uint8_t blocks[BYTES], split[SPLIT_BYTES];
 
     (void)state;
     for (int e = 0; e < COUNT; e++) {
@@ -81,10 +82,10 @@ static void test_judge(void **state) {
     split[0] ^= 4; /* a code, and so its sum */
     assert_true(mismatches(&problem, split) > 0);
     split[0] ^= 4;
-    split[COUNT + 2] ^= 1; /* a sum */
+    split[COUNT + 4 + 2] ^= 1; /* a sum */
     assert_true(mismatches(&problem, split) > 0);
-    split[COUNT + 2] ^= 1;
-    split[COUNT + 5] ^= 1; /* a scale */
+    split[COUNT + 4 + 2] ^= 1;
+    split[COUNT + 16 + 2] ^= 1; /* a scale */
     assert_true(mismatches(&problem, split) > 0);
     vf_problem_release(&problem);
 }

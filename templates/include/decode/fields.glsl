@@ -9,5 +9,5 @@
 #else
 #define load_field_half(offset) load_u16(offset)
 #define load_field_u32x2(offset) load_u32x2_unaligned(offset)
-#define load_field_u32x4(offset) load_u32x4_unaligned(offset)
+#define load_field_u32x4(offset) load_u32x4_even(offset)
 #endif

@@ -26,6 +26,6 @@ uvec2 slice_elements(uint slice) {
 }
 
 void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
-    uvec4 bytes = load_u32x4_unaligned(block + 2u);
+    uvec4 bytes = load_u32x4_even(block + 2u);
     nibble_slice(bytes, low, high);
 }

@@ -28,7 +28,7 @@ uvec2 slice_elements(uint slice) {
 }
 
 void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
-    uvec4 bytes = load_u32x4_unaligned(block + 6u);
+    uvec4 bytes = load_u32x4_even(block + 6u);
     uint bits = load_u32_unaligned(block + 2u);
     low = (bytes & 0x0F0F0F0Fu) | (packed_spread_16bit(bits) << 4);
     high = ((bytes >> 4) & 0x0F0F0F0Fu) | (packed_spread_16bit(bits >> 16) << 4);

@@ -27,7 +27,7 @@ uvec2 slice_elements(uint slice) {
 }
 
 void slice_plain_codes(uint block, uint slice, out uvec4 low, out uvec4 high) {
-    uvec4 bytes = load_u32x4_unaligned(block + 32u * (slice >> 2) + 16u * (slice & 1u));
+    uvec4 bytes = load_u32x4_even(block + 32u * (slice >> 2) + 16u * (slice & 1u));
     bytes >>= 2u * (slice & 2u);
     low = bytes & 0x03030303u;
     high = (bytes >> 2) & 0x03030303u;
