@@ -31,18 +31,61 @@ static enum kiln_result read_name(const struct gs_scope *scope, const struct gs_
     return KILN_OK;
 }
 
+/* A key of a dimension's mapping: an integer from 1; `fallback` where it is absent. */
+static enum kiln_result read_limit(const struct gs_scope *scope, const struct gs_yaml_node *node,
+                                   const char *key, uint32_t fallback, uint32_t *out) {
+    const struct gs_yaml_pair *pair = gs_yaml_find(node, key);
+    struct gs_value value;
+    *out = fallback;
+    if (pair == NULL)
+        return KILN_OK;
+    enum kiln_result result = gs_scope_text(scope, pair->value, key, &value);
+    if (result != KILN_OK)
+        return result;
+    return gs_scope_integer(scope, &value, key, 1, UINT32_MAX, out);
+}
+
+/* A name, or {name: ..., max: ..., multiple: ...}, which appends a limit. */
+static enum kiln_result read_dim(const struct gs_scope *scope, const struct gs_yaml_node *node,
+                                 const char **name, struct mf_dim_limit *limits, size_t *count) {
+    static const char *const names[] = {"name", "max", "multiple"};
+    if (node->kind != GS_YAML_MAPPING)
+        return read_name(scope, node, "a dimension", name);
+    enum kiln_result result = gs_kernel_check_keys(scope->kernel, node, "a dimension", names, 3);
+    if (result != KILN_OK)
+        return result;
+    if (gs_yaml_find(node, "name") == NULL || node->count < 2)
+        return gs_scope_report(scope, KILN_ERR_FORMAT, node->line,
+                               "a dimension without %s; expected {name: ..., max: ..., multiple: "
+                               "...}",
+                               node->count < 2 ? "limits" : "'name'");
+    struct mf_dim_limit *limit = &limits[*count];
+    result = read_name(scope, gs_yaml_find(node, "name")->value, "a dimension", name);
+    result = gs_first(result, read_limit(scope, node, "max", UINT32_MAX, &limit->max));
+    result = gs_first(result, read_limit(scope, node, "multiple", 1, &limit->multiple));
+    if (result == KILN_OK) {
+        limit->dim = *name;
+        ++*count;
+    }
+    return result;
+}
+
 static enum kiln_result read_dims(const struct gs_scope *scope, struct mf_artifact *promise) {
     const struct gs_yaml_node *node = gs_scope_node(scope, GS_KEY_DIMS);
     enum kiln_result result = expect_list(scope, node, "dims", "dimension names");
     if (result != KILN_OK)
         return result;
     const char **dims = mf_arena_alloc(scope->kernel->arena, node->count + 1, sizeof *dims);
-    if (dims == NULL)
+    struct mf_dim_limit *limits =
+        mf_arena_alloc(scope->kernel->arena, node->count + 1, sizeof *limits);
+    if (dims == NULL || limits == NULL)
         return gs_kernel_memory(scope->kernel);
+    promise->limits = limits;
     size_t count = 0;
     for (size_t i = 0; i < node->count; i++) {
         const char *name = NULL;
-        enum kiln_result found = read_name(scope, node->items[i], "a dimension", &name);
+        enum kiln_result found =
+            read_dim(scope, node->items[i], &name, limits, &promise->limit_count);
         for (size_t j = 0; j < count && found == KILN_OK; j++) {
             if (strcmp(dims[j], name) == 0)
                 found = gs_scope_report(scope, KILN_ERR_DUPLICATE, node->items[i]->line,

@@ -409,13 +409,40 @@ static void read_axes(struct reader *reader, const struct mf_json *artifact,
     out->axis_count = count;
 }
 
-static bool has_dim(const struct mf_artifact *artifact, const char *dim) {
-    for (size_t i = 0; i < artifact->dim_count; i++) {
-        if (strcmp(artifact->dims[i], dim) == 0) {
-            return true;
-        }
+/* Its place among the artifact's dims; their number when it is none. */
+static size_t find_dim(const struct mf_artifact *artifact, const char *dim) {
+    size_t i = 0;
+    while (i < artifact->dim_count && strcmp(artifact->dims[i], dim) != 0) {
+        i++;
     }
-    return false;
+    return i;
+}
+
+static void read_limits(struct reader *reader, const struct mf_json *artifact,
+                        struct mf_artifact *out) {
+    static const char *const keys[] = {"dim", "max", "multiple"};
+    struct mf_json *array = mf_json_get_array(&reader->json, artifact, "limits");
+    size_t count = mf_json_count(array);
+    struct mf_dim_limit *limits = allocate(reader, count, sizeof *limits);
+    size_t next = 0; /* place of the first dim that may follow */
+    for (size_t i = 0; i < count && reader->json.failed == KILN_OK; i++) {
+        struct mf_json *object = mf_json_item_object(&reader->json, array, "limits", i);
+        size_t where = mf_json_enter(&reader->json, "limits[%zu].", i);
+        mf_json_only_keys(&reader->json, object, keys, COUNT_OF(keys));
+        limits[i].dim = read_text(reader, object, "dim", TEXT_IDENTIFIER);
+        limits[i].max = read_u32(reader, object, "max", 1, UINT32_MAX);
+        limits[i].multiple = read_u32(reader, object, "multiple", 1, UINT32_MAX);
+        size_t place = find_dim(out, limits[i].dim);
+        if (place < next || place == out->dim_count) {
+            (void)mf_json_fail(&reader->json, KILN_ERR_FORMAT, "dim",
+                               "expected the artifact's dims in their order, found \"%s\"",
+                               limits[i].dim);
+        }
+        next = place + 1;
+        mf_json_leave(&reader->json, where);
+    }
+    out->limits = limits;
+    out->limit_count = count;
 }
 
 static void read_grid_axis(struct reader *reader, const struct mf_json *grid, const char *key,
@@ -430,7 +457,7 @@ static void read_grid_axis(struct reader *reader, const struct mf_json *grid, co
         mf_json_only_keys(&reader->json, object, keys, COUNT_OF(keys));
         factors[i].dim = read_text(reader, object, "dim", TEXT_IDENTIFIER);
         factors[i].tile = read_u32(reader, object, "tile", 1, UINT32_MAX);
-        if (!has_dim(artifact, factors[i].dim)) {
+        if (find_dim(artifact, factors[i].dim) == artifact->dim_count) {
             (void)mf_json_fail(&reader->json, KILN_ERR_FORMAT, "dim",
                                "expected one of the artifact's dims, found \"%s\"", factors[i].dim);
         }
@@ -519,9 +546,9 @@ static void check_interface_hash(struct reader *reader, const struct mf_artifact
 static void read_artifact(struct reader *reader, const struct mf_json *object,
                           struct mf_artifact *out) {
     static const char *const keys[] = {
-        "name",     "family", "kernel", "dtypes",  "shape", "schedule",  "tier",
-        "file",     "size",   "recipe", "content", "iface", "axes",      "requires",
-        "bindings", "push",   "spec",   "dims",    "grid",  "reference", "tolerance"};
+        "name", "family", "kernel",  "dtypes", "shape",     "schedule", "tier",     "file",
+        "size", "recipe", "content", "iface",  "axes",      "requires", "bindings", "push",
+        "spec", "dims",   "limits",  "grid",   "reference", "tolerance"};
     out->name = read_text(reader, object, "name", TEXT_NAME);
     size_t where = mf_json_enter(&reader->json, "artifact %s: ", out->name);
     mf_json_only_keys(&reader->json, object, keys, COUNT_OF(keys));
@@ -551,6 +578,7 @@ static void read_artifact(struct reader *reader, const struct mf_json *object,
     read_push(reader, object, out);
     read_spec(reader, object, out);
     out->dims = read_texts(reader, object, "dims", TEXT_IDENTIFIER, false, &out->dim_count);
+    read_limits(reader, object, out);
     read_grid(reader, object, out);
     out->reference = read_text(reader, object, "reference", TEXT_OPTIONAL);
     read_tolerance(reader, object, &out->tolerance);

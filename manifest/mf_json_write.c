@@ -91,6 +91,17 @@ static void put_constants(struct mf_json_builder *builder, struct mf_json *paren
     }
 }
 
+static void put_limits(struct mf_json_builder *builder, struct mf_json *parent,
+                       const struct mf_artifact *artifact) {
+    struct mf_json *array = mf_json_put_array(builder, parent, "limits");
+    for (size_t i = 0; i < artifact->limit_count; i++) {
+        struct mf_json *object = mf_json_put_object(builder, array, NULL);
+        mf_json_put_string(builder, object, "dim", artifact->limits[i].dim);
+        mf_json_put_u64(builder, object, "max", artifact->limits[i].max);
+        mf_json_put_u64(builder, object, "multiple", artifact->limits[i].multiple);
+    }
+}
+
 static void put_grid(struct mf_json_builder *builder, struct mf_json *parent,
                      const struct mf_grid *grid) {
     static const char *const keys[3] = {"x", "y", "z"};
@@ -153,6 +164,7 @@ static void put_artifact(struct mf_json_builder *builder, struct mf_json *object
     put_bindings(builder, object, artifact);
     put_constants(builder, object, artifact);
     put_strings(builder, object, "dims", artifact->dims, artifact->dim_count);
+    put_limits(builder, object, artifact);
     put_grid(builder, object, &artifact->grid);
     mf_json_put_string(builder, object, "reference", artifact->reference);
     put_tolerance(builder, object, &artifact->tolerance);

@@ -107,6 +107,16 @@ static void hash_constants(struct mf_hash_state *state, const struct mf_artifact
     }
 }
 
+static void hash_limits(struct mf_hash_state *state, const struct mf_artifact *artifact) {
+    mf_hash_add_u64(state, artifact->limit_count);
+    for (size_t i = 0; i < artifact->limit_count; i++) {
+        const struct mf_dim_limit *limit = &artifact->limits[i];
+        mf_hash_add_string(state, limit->dim);
+        mf_hash_add_u64(state, limit->max);
+        mf_hash_add_u64(state, limit->multiple);
+    }
+}
+
 static void hash_grid(struct mf_hash_state *state, const struct mf_grid *grid) {
     for (size_t axis = 0; axis < 3; axis++) {
         mf_hash_add_u64(state, grid->axes[axis].factor_count);
@@ -147,6 +157,7 @@ enum kiln_result mf_artifact_interface_hash(const struct mf_artifact *artifact,
     hash_bindings(state, artifact);
     hash_constants(state, artifact);
     hash_strings(state, artifact->dims, artifact->dim_count);
+    hash_limits(state, artifact);
     hash_grid(state, &artifact->grid);
     hash_requires(state, &artifact->requires_);
     *out = mf_hash_end(&state);
@@ -154,6 +165,30 @@ enum kiln_result mf_artifact_interface_hash(const struct mf_artifact *artifact,
 }
 
 /* ---- dispatch geometry ---- */
+
+enum kiln_result mf_artifact_check_dims(const struct mf_artifact *artifact,
+                                        const struct mf_dim *dims, size_t dim_count,
+                                        struct kiln_error *error) {
+    for (size_t i = 0; i < artifact->limit_count; i++) {
+        const struct mf_dim_limit *limit = &artifact->limits[i];
+        for (size_t j = 0; j < dim_count; j++) {
+            if (strcmp(dims[j].name, limit->dim) != 0) {
+                continue;
+            }
+            if (dims[j].value > limit->max) {
+                return kiln_error_set(
+                    error, KILN_ERR_LIMIT, "%s: dimension %s is %llu, expected at most %u",
+                    artifact->name, limit->dim, (unsigned long long)dims[j].value, limit->max);
+            }
+            if (limit->multiple > 1 && dims[j].value % limit->multiple != 0) {
+                return kiln_error_set(
+                    error, KILN_ERR_LIMIT, "%s: dimension %s is %llu, expected a multiple of %u",
+                    artifact->name, limit->dim, (unsigned long long)dims[j].value, limit->multiple);
+            }
+        }
+    }
+    return KILN_OK;
+}
 
 /* The factor's ceil(dim / tile). */
 static enum kiln_result factor_count(const struct mf_grid_factor *factor, const struct mf_dim *dims,

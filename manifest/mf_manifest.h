@@ -99,6 +99,13 @@ struct mf_grid {
     bool fold;
 };
 
+/* What values of a dimension a kernel is right for: multiples of `multiple`, at most `max`. */
+struct mf_dim_limit {
+    const char *dim;
+    uint32_t max;      /* at least 1; UINT32_MAX when only the 32 bits of push constants limit it */
+    uint32_t multiple; /* at least 1 */
+};
+
 /* What a device must offer. Features are Vulkan feature-struct field names ("shaderFloat16"). */
 struct mf_requires {
     uint32_t vulkan_major, vulkan_minor;    /* lowest API version */
@@ -156,6 +163,8 @@ struct mf_artifact {
     size_t spec_count;
     const char *const *dims; /* names of the problem's dimensions, in the YAML's order */
     size_t dim_count;
+    const struct mf_dim_limit *limits; /* in the order of dims; at most one of each */
+    size_t limit_count;
     struct mf_grid grid;
     const char *reference; /* name of the CPU reference */
     struct mf_tolerance tolerance;
@@ -221,9 +230,9 @@ enum kiln_result mf_artifact_parse(const char *json, size_t size_bytes, const ch
                                    struct kiln_error *error);
 
 /*
- * The interface hash: over bindings, push constants, specialisation constants, dims, grid and the
- * requirements, in the field order of FORMAT.md. Names count (they are how callers fill values);
- * hashes, sizes, axes, tolerance and the artifact's own name do not.
+ * The interface hash: over bindings, push constants, specialisation constants, dims, limits, grid
+ * and the requirements, in the field order of FORMAT.md. Names count (they are how callers fill
+ * values); hashes, sizes, axes, tolerance and the artifact's own name do not.
  */
 enum kiln_result mf_artifact_interface_hash(const struct mf_artifact *artifact,
                                             struct mf_hash *out);
@@ -245,5 +254,14 @@ struct mf_dim {
 enum kiln_result mf_grid_groups(const struct mf_grid *grid, const struct mf_dim *dims,
                                 size_t dim_count, const uint32_t limit[3], uint32_t groups[3],
                                 struct kiln_error *error);
+
+/*
+ * Whether the artifact is right for these dimensions: KILN_ERR_LIMIT names the artifact, the first
+ * dimension that breaks its limit, the value and the limit. Limits of dimensions that are not given
+ * hold.
+ */
+enum kiln_result mf_artifact_check_dims(const struct mf_artifact *artifact,
+                                        const struct mf_dim *dims, size_t dim_count,
+                                        struct kiln_error *error);
 
 #endif /* MF_MANIFEST_H */

@@ -76,7 +76,8 @@ bool vf_case_fits(const struct vf_case *problem, const struct mf_artifact *artif
     for (size_t i = 0; i < artifact->push_count; i++) {
         windows = windows || strcmp(artifact->push[i].name, "row_first") == 0;
     }
-    return (!problem->group_limit || artifact->grid.fold) && (!problem->window_count || windows);
+    return (!problem->group_limit || artifact->grid.fold) && (!problem->window_count || windows) &&
+           mf_artifact_check_dims(artifact, problem->dims, problem->dim_count, NULL) == KILN_OK;
 }
 
 uint64_t vf_case_dim(const struct vf_case *problem, const char *name) {

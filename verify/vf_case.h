@@ -65,7 +65,7 @@ enum kiln_result vf_case_add_rows(struct vf_case_list *list, const char *const *
 
 /*
  * Whether the case means anything for the artifact: injected group limits need a grid that folds,
- * injected windows a push constant "row_first".
+ * injected windows a push constant "row_first", and dimensions have to be within its limits.
  */
 bool vf_case_fits(const struct vf_case *problem, const struct mf_artifact *artifact);
 

@@ -348,6 +348,10 @@ enum kiln_result kiln_dispatch_record(struct kiln_recorder *recorder, VkCommandB
         return KILN_OK;
     }
     if (!result) {
+        result = mf_artifact_check_dims(dispatch->pipeline->artifact, launch.dims,
+                                        dispatch->dim_count, error);
+    }
+    if (!result) {
         result = kl_launch_ranges(&launch, error);
     }
     if (!result) {

@@ -47,6 +47,7 @@ struct kl_candidate {
     double score;
     long step;          /* of the score, on a scale of eighths of an octave */
     double group_count; /* 0 when the query has no dims */
+    double room;        /* how much larger the dimension nearest to its limit may be, as a factor */
 };
 
 static const struct mf_dim *kl_query_dim(const struct kiln_query *query, const char *name) {
@@ -116,6 +117,17 @@ static bool kl_select_has_dim(const struct mf_artifact *artifact, const char *na
     return false;
 }
 
+static double kl_select_room(const struct mf_artifact *artifact, const struct kiln_query *query) {
+    double room = INFINITY;
+    for (size_t i = 0; i < artifact->limit_count; i++) {
+        const struct mf_dim *dim = kl_query_dim(query, artifact->limits[i].dim);
+        if (dim && dim->value > 0) {
+            room = fmin(room, (double)artifact->limits[i].max / (double)dim->value);
+        }
+    }
+    return room;
+}
+
 /* Dimensions and grid: how many groups, and how much of their work is padding. */
 static enum kiln_result kl_select_grid(const struct mf_artifact *artifact,
                                        const struct kiln_device_info *info,
@@ -137,11 +149,15 @@ static enum kiln_result kl_select_grid(const struct mf_artifact *artifact,
                                   query->dims[i].name);
         }
     }
-    enum kiln_result result = mf_grid_groups(&artifact->grid, query->dims, query->dim_count,
-                                             info->limits.max_group_count, groups, why);
+    enum kiln_result result = mf_artifact_check_dims(artifact, query->dims, query->dim_count, why);
+    if (!result) {
+        result = mf_grid_groups(&artifact->grid, query->dims, query->dim_count,
+                                info->limits.max_group_count, groups, why);
+    }
     if (result) {
         return result;
     }
+    candidate->room = kl_select_room(artifact, query);
     candidate->group_count = (double)groups[0] * (double)groups[1] * (double)groups[2];
     for (size_t axis = 0; axis < 3; axis++) {
         for (size_t i = 0; i < artifact->grid.axes[axis].factor_count; i++) {
@@ -191,6 +207,9 @@ static enum kiln_result kl_select_judge(const struct mf_artifact *artifact,
 static bool kl_select_better(const struct kl_candidate *a, const struct kl_candidate *b) {
     if (!b->artifact || a->step != b->step) {
         return !b->artifact || a->step > b->step;
+    }
+    if (a->group_count == b->group_count) {
+        return a->room < b->room;
     }
     if (a->group_count < KL_GROUPS_ENOUGH || b->group_count < KL_GROUPS_ENOUGH) {
         return a->group_count > b->group_count;

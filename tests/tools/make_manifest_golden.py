@@ -39,7 +39,9 @@ def interface_hash(a):
     fields += [len(a["spec"])]
     for s in a["spec"]:
         fields += [s["id"], s["name"], s["type"], int(s["default"], 16)]
-    fields += [len(a["dims"])] + a["dims"]
+    fields += [len(a["dims"])] + a["dims"] + [len(a["limits"])]
+    for limit in a["limits"]:
+        fields += [limit["dim"], limit["max"], limit["multiple"]]
     for axis in "xyz":
         fields += [len(a["grid"][axis])]
         for factor in a["grid"][axis]:
@@ -73,7 +75,8 @@ def add():
             "push_bytes": 0, "subgroup_size": 0, "subgroup_operations": [], "features": [],
             "extensions": [], "capabilities": ["Shader"]},
         "bindings": [binding(0, "a", "read", "f32", 4), binding(1, "y", "write", "f32", 4)],
-        "push": [], "spec": [], "dims": [], "grid": {"x": [], "y": [], "z": [], "fold": False},
+        "push": [], "spec": [], "dims": [], "limits": [],
+        "grid": {"x": [], "y": [], "z": [], "fold": False},
         "reference": "", "tolerance": {"exact": True}}
 
 
@@ -102,6 +105,8 @@ def matmul():
             {"id": 7, "name": "fast", "type": "bool", "default": "0x00000001"},
             {"id": 9, "name": "half_one", "type": "f16", "default": "0x3c00"}],
         "dims": ["t", "nout", "k"],
+        "limits": [{"dim": "t", "max": 4294967295, "multiple": 7},
+                   {"dim": "k", "max": 65536, "multiple": 256}],
         "grid": {"x": [{"dim": "nout", "tile": 64}],
                  "y": [{"dim": "t", "tile": 64}, {"dim": "k", "tile": 4294967295}], "z": [],
                  "fold": False},
@@ -122,7 +127,7 @@ def matvec():
             "capabilities": ["GroupNonUniform", "GroupNonUniformArithmetic", "Shader"]},
         "bindings": [binding(0, "weights", "read", "u32", 4), binding(1, "x", "read", "f32", 4),
                      binding(2, "y", "write", "f32", 4)],
-        "push": [push("nout", 0), push("k", 4)], "spec": [], "dims": ["nout", "k"],
+        "push": [push("nout", 0), push("k", 4)], "spec": [], "dims": ["nout", "k"], "limits": [],
         "grid": {"x": [{"dim": "nout", "tile": 2}], "y": [], "z": [], "fold": True},
         "reference": "matvec", "tolerance": {"max_abs": 0.001, "rel": 0.001}}
 

@@ -16,6 +16,7 @@
 static const char *const f32_dtypes[] = {"f32"};
 static const char *const i32_dtypes[] = {"i32"};
 static const char *const rows_dims[] = {"nout", "k"};
+static const struct mf_dim_limit rows_limit = {"k", 1u << 30, 1};
 static const char *const count_dims[] = {"count"};
 static const char *const shader_capabilities[] = {"Shader"};
 static const char *const subgroup_capabilities[] = {"GroupNonUniform", "Shader"};
@@ -73,6 +74,8 @@ static void fill_artifacts(struct mf_artifact *artifacts) {
     artifacts[0].push_count = 4;
     artifacts[0].dims = rows_dims;
     artifacts[0].dim_count = 2;
+    artifacts[0].limits = &rows_limit;
+    artifacts[0].limit_count = 1;
     artifacts[0].bindings = rows_bindings;
     artifacts[0].binding_count = 2;
     artifacts[0].grid.axes[0] = (struct mf_grid_axis){&rows_factor, 1};

@@ -139,6 +139,17 @@ static void test_fits(void **state) {
     artifact.push_count = 2;
     assert_true(vf_case_fits(&fold, &artifact));
     assert_true(vf_case_fits(&windows, &artifact));
+
+    static const struct mf_dim_limit limit = {"k", 64, 32};
+    const struct vf_case small = {.dims = {{"nout", 7}, {"k", 64}}, .dim_count = 2};
+    const struct vf_case large = {.dims = {{"nout", 7}, {"k", 96}}, .dim_count = 2};
+    const struct vf_case odd = {.dims = {{"nout", 7}, {"k", 48}}, .dim_count = 2};
+    assert_true(vf_case_fits(&large, &artifact));
+    artifact.limits = &limit;
+    artifact.limit_count = 1;
+    assert_true(vf_case_fits(&small, &artifact));
+    assert_false(vf_case_fits(&large, &artifact));
+    assert_false(vf_case_fits(&odd, &artifact));
 }
 
 /* ---- the plan ---- */

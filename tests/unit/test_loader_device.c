@@ -213,9 +213,13 @@ static void test_refused_names(void **state) {
     dispatch->param_count = 0;
     expect_refused(fixture, dispatch, KILN_ERR_NOT_FOUND, "push constant scale is not given");
     dispatch->param_count = 1;
-    problem.dims[0].value = 1ull << 32;
-    expect_refused(fixture, dispatch, KILN_ERR_LIMIT, "k = 4294967296 does not fit u32");
+    problem.dims[0].value = (1u << 30) + 1;
+    expect_refused(fixture, dispatch, KILN_ERR_LIMIT,
+                   "dimension k is 1073741825, expected at most 1073741824");
     problem.dims[0].value = 32;
+    problem.dims[1].value = 1ull << 32;
+    expect_refused(fixture, dispatch, KILN_ERR_LIMIT, "nout = 4294967296 does not fit u32");
+    problem.dims[1].value = 64;
     rows_check(fixture, &problem, false);
     must(fixture, kiln_quick_run(dispatch, TIMEOUT_MS, NULL, &fixture->error));
     rows_check(fixture, &problem, true);

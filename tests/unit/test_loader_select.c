@@ -459,6 +459,49 @@ static void test_padding_counts(void **state) {
     }
 }
 
+/* A dimension beyond its limit rules an artifact out; of equals the closest limit is taken. */
+static void test_dim_limits(void **state) {
+    (void)state;
+    static struct mf_grid_factor rows[] = {{"nout", 1}};
+    static const struct mf_dim_limit limits[] = {{"k", 576, 8}, {"k", 256, 8}, {"k", 128, 16}};
+    struct kiln_device_info plain = plain_device();
+    struct mf_artifact artifacts[] = {artifact_of("h576", "portable"),
+                                      artifact_of("h256", "portable"),
+                                      artifact_of("h128", "portable")};
+    for (size_t i = 0; i < 3; i++) {
+        artifacts[i].limits = &limits[i];
+        artifacts[i].limit_count = 1;
+        artifacts[i].grid.axes[0] = (struct mf_grid_axis){rows, 1};
+    }
+    struct mf_manifest manifest = {.artifacts = artifacts, .artifact_count = 3};
+    struct mf_dim dims[] = {{"nout", 640}, {"k", 0}};
+    struct kiln_query query = {.family = "matvec", .dims = dims, .dim_count = 2};
+    static const struct {
+        uint64_t k;
+        const char *expected;
+    } choices[] = {{64, "h128"},  {128, "h128"}, {136, "h256"}, {72, "h256"},
+                   {256, "h256"}, {264, "h576"}, {576, "h576"}};
+    const struct mf_artifact *chosen = NULL;
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        dims[1].value = choices[i].k;
+        assert_int_equal(kiln_select(&manifest, &plain, &query, &chosen, NULL, NULL), KILN_OK);
+        assert_string_equal(chosen->name, choices[i].expected);
+    }
+    struct mf_buffer text = {0};
+    struct kiln_error error = {0};
+    dims[1].value = 584;
+    assert_int_equal(kiln_select(&manifest, &plain, &query, &chosen, &text, &error),
+                     KILN_ERR_NO_VARIANT);
+    assert_non_null(strstr(error.message, "h576: dimension k is 584, expected at most 576"));
+    assert_non_null(strstr(text.data, "h128: rejected: h128: dimension k is 584, expected at most "
+                                      "128\n"));
+    mf_buffer_release(&text);
+    dims[1].value = 60;
+    assert_int_equal(kiln_select(&manifest, &plain, &query, &chosen, NULL, &error),
+                     KILN_ERR_NO_VARIANT);
+    assert_non_null(strstr(error.message, "h576: dimension k is 60, expected a multiple of 8"));
+}
+
 static void test_explanation(void **state) {
     (void)state;
     struct mf_artifact artifacts[ARTIFACT_COUNT];
@@ -563,9 +606,9 @@ int main(void) {
         cmocka_unit_test(test_names),          cmocka_unit_test(test_limits),
         cmocka_unit_test(test_subgroup_size),  cmocka_unit_test(test_tuples),
         cmocka_unit_test(test_repacked_types), cmocka_unit_test(test_ranking),
-        cmocka_unit_test(test_padding),        cmocka_unit_test(test_explanation),
-        cmocka_unit_test(test_no_variant),     cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_padding_counts),
+        cmocka_unit_test(test_padding),        cmocka_unit_test(test_dim_limits),
+        cmocka_unit_test(test_explanation),    cmocka_unit_test(test_no_variant),
+        cmocka_unit_test(test_environment),    cmocka_unit_test(test_padding_counts),
     };
     return cmocka_run_group_tests_name("loader_select", tests, NULL, NULL);
 }

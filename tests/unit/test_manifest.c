@@ -86,6 +86,7 @@ static const char *const matmul_dtypes[] = {"q4_k", "f16", "f32"};
 static const char *const matvec_dtypes[] = {"q4_k", "f32"};
 static const char *const matmul_dims[] = {"t", "nout", "k"};
 static const char *const matvec_dims[] = {"nout", "k"};
+static const struct mf_dim_limit matmul_limits[] = {{"t", UINT32_MAX, 7}, {"k", 65536, 256}};
 static const struct mf_axis matmul_axes[] = {{"dtype", "q4_k"},
                                              {"label", "gr\xc3\xb6\xc3\x9f"
                                                        "e \"q\" \\ 2"},
@@ -163,6 +164,8 @@ static void fill_matmul(struct mf_artifact *a) {
     a->spec_count = COUNT_OF(matmul_spec);
     a->dims = matmul_dims;
     a->dim_count = COUNT_OF(matmul_dims);
+    a->limits = matmul_limits;
+    a->limit_count = COUNT_OF(matmul_limits);
     a->grid = (struct mf_grid){{{matmul_x, 1}, {matmul_y, 2}, {NULL, 0}}, false};
     a->reference = "matmul";
     a->tolerance = (struct mf_tolerance){false, 0.3, 1e-5, 0.01, 1};
@@ -428,15 +431,18 @@ static void interface_hash_sees_the_interface_only(void **state) {
         struct mf_push push[4];                                                                    \
         struct mf_spec_constant spec[4];                                                           \
         const char *dims[3] = {"t", "nout", "k"};                                                  \
+        struct mf_dim_limit limits[2];                                                             \
         struct mf_grid_factor factor = {"nout", 64};                                               \
         struct mf_hash hash;                                                                       \
         memcpy(bindings, matmul_bindings, sizeof bindings);                                        \
         memcpy(push, matmul_push, sizeof push);                                                    \
         memcpy(spec, matmul_spec, sizeof spec);                                                    \
+        memcpy(limits, matmul_limits, sizeof limits);                                              \
         a.bindings = bindings;                                                                     \
         a.push = push;                                                                             \
         a.spec = spec;                                                                             \
         a.dims = dims;                                                                             \
+        a.limits = limits;                                                                         \
         a.grid.axes[0].factors = &factor;                                                          \
         assert_int_equal(mf_artifact_interface_hash(&a, &hash), KILN_OK);                          \
         assert_true(mf_hash_equal(&hash, &sample.artifacts[1].iface));                             \
@@ -468,6 +474,10 @@ static void interface_hash_changes_with_each_field(void **state) {
     CHANGED(a.spec_count = 0);
     CHANGED(dims[0] = "tokens");
     CHANGED(a.dim_count = 2);
+    CHANGED(limits[0].dim = "nout");
+    CHANGED(limits[1].max = 65535);
+    CHANGED(limits[1].multiple = 128);
+    CHANGED(a.limit_count = 1);
     CHANGED(factor.dim = "t");
     CHANGED(factor.tile = 32);
     CHANGED(a.grid.axes[0].factor_count = 0);

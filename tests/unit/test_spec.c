@@ -117,7 +117,7 @@ static const char whole[] =
          "constants: {K_EPS: \"${rows}e-6f\"}\n"
          "target: vulkan1.2\n"
          "recipe: size\n"
-         "dims: [nout, k, t]\n"
+         "dims: [nout, {name: k, multiple: \"${workgroup}\"}, {name: t, max: 512}]\n"
          "grid: {x: [nout/rows/4, t], fold: true}\n"
          "bindings:\n"
          "  - {name: weights, access: read, element: u32}\n"
@@ -204,6 +204,13 @@ static void test_promise(void **state) {
     assert_int_equal(promise->push[0].type, MF_SCALAR_U32);
     assert_int_equal(promise->dim_count, 3);
     assert_string_equal(promise->dims[2], "t");
+    assert_int_equal(promise->limit_count, 2);
+    assert_string_equal(promise->limits[0].dim, "k");
+    assert_int_equal(promise->limits[0].max, UINT32_MAX);
+    assert_int_equal(promise->limits[0].multiple, 128);
+    assert_string_equal(promise->limits[1].dim, "t");
+    assert_int_equal(promise->limits[1].max, 512);
+    assert_int_equal(promise->limits[1].multiple, 1);
     assert_int_equal(promise->grid.axes[0].factor_count, 2);
     assert_string_equal(promise->grid.axes[0].factors[0].dim, "nout");
     assert_int_equal(promise->grid.axes[0].factors[0].tile, 8); /* rows = 2, times 4 */

@@ -95,7 +95,8 @@ void kiln_recorder_destroy(struct kiln_recorder **recorder); /* sets NULL; NULL 
  * dimension of its name; `row_first` is 0 when not given.
  *
  * KILN_ERR_NOT_FOUND: a range, dimension or param missing or unknown. KILN_ERR_DUPLICATE: one given
- * twice. KILN_ERR_LIMIT: a range, offset, group count or value beyond its limit, with both numbers.
+ * twice. KILN_ERR_LIMIT: a range, offset, group count or value beyond its limit, with both numbers;
+ * a dimension that the artifact's limits do not allow.
  * KILN_ERR_ARGUMENT: NULL handle or empty range.
  */
 enum kiln_result kiln_dispatch_record(struct kiln_recorder *recorder, VkCommandBuffer commands,

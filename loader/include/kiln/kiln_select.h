@@ -64,13 +64,14 @@ enum kiln_result kiln_query_apply_environment(struct kiln_query *query, struct k
  *
  * A candidate has the query's family and kernel. It is rejected when another typed field differs,
  * when its tier is not allowed, when the names of the dimensions differ, when a baked dimension
- * (axis `baked_<dim>`) differs, when its grid exceeds the device's group counts, or when
- * kiln_requirements_check refuses. The rest is ordered by weight(tier) / padding, higher first;
- * padding is the product over the grid's factors of ceil(dim/tile)·tile/dim, 1 without dims.
- * Weights: portable 1, subgroup 2, dp4a 3 (1.5 where packed dot products are not accelerated),
- * coopmat 12, coopmat2 16; on CPU devices the last two are 1/2. Scores within an
- * eighth of an octave (9 %) are equal: of those, more groups as long
- * as there are fewer than 256, then fewer; then the name.
+ * (axis `baked_<dim>`) differs, when a dimension breaks the artifact's limits, when its grid
+ * exceeds the device's group counts, or when kiln_requirements_check refuses. The rest is ordered
+ * by weight(tier) / padding, higher first; padding is the product over the grid's factors of
+ * ceil(dim/tile)·tile/dim, 1 without dims. Weights: portable 1, subgroup 2, dp4a 3 (1.5 where
+ * packed dot products are not accelerated), coopmat 12, coopmat2 16; on CPU devices the last two
+ * are 1/2. Scores within an eighth of an octave (9 %) are equal: of those, more groups as long as
+ * there are fewer than 256, then fewer; of equally many, the one whose dimensions are nearest to
+ * their limits; then the name.
  *
  * `explanation` may be NULL. One line per candidate is appended, ending in a newline:
  * "NAME: rejected: reason" or "NAME: score S, G groups", and last "selected: NAME".

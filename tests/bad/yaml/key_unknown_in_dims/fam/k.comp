@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+#version 450
+void main() {}
