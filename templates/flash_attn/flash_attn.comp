@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
 #version 450
 //
-// o = softmax(scale q k^T + mask) v for each of bh heads, without materialising the scores.
-//
-// With `causal` query i sees the keys j <= i + lk - lq: the last query sees them all. With `mask`
-// mask_values[i][j] is added to the scaled score; a mask of -infinity, or one so low that the score
-// leaves the range of f32, excludes the key. The output of a query that sees no key is 0.
-//
-// A workgroup computes K_QUERIES consecutive queries of a head. See attention.glsl.
+// flash_attn, schedule `block`: attention.glsl over the keys of K_QUERIES queries.
 
 #include "attention.glsl"
-#include "dispatch.glsl"
+#include "flash_attn.glsl"
 
 layout(local_size_x = K_WORKGROUP) in;
 
@@ -18,33 +12,9 @@ layout(set = 0, binding = 0, std430) readonly buffer Q {
     float q[]; // bh x lq x d
 };
 // k, v: bh x lk x d, rows of raw blocks; below 4 GiB each. Declared by attention_keys.glsl.
-layout(set = 0, binding = 3, std430) readonly buffer Mask {
-    float mask_values[]; // lq x lk; not read without `mask`
-};
 layout(set = 0, binding = 4, std430) writeonly buffer O {
     float o[]; // bh x lq x d
 };
-
-layout(push_constant) uniform Push {
-    uint bh;
-    uint lq;
-    uint lk;
-    uint d;      // at most HEAD_ELEMENTS_MAX; a multiple of the block, and of 8
-    uint causal; // 0 or 1
-    uint mask;   // 0 or 1
-    float scale;
-};
-
-uint head;        // of this workgroup; bh in the surplus groups
-uint query_first; // of this workgroup
-
-// How many keys a query sees, counted from key 0.
-uint keys_seen(uint query) {
-    if (causal == 0u) {
-        return lk;
-    }
-    return query + 1u + lk > lq ? query + 1u + lk - lq : 0u;
-}
 
 uint key_offset(uint key);
 uint value_offset(uint key);

@@ -6,15 +6,14 @@
 //   maximum = max_j score_j    sum = sum_j exp(score_j - maximum)    vector = sum_j exp(...) value_j
 //
 // and the attention is vector / sum. When a tile of keys raises the maximum, what was summed before
-// is multiplied by exp(old - new). Keys that a query does not see have the score SCORE_MASKED, the
-// lowest f32 number, and weigh exactly 0; a query that sees none has maximum SCORE_MASKED and sum
-// and vector 0. Infinities, which a device need not keep, are not computed with.
+// is multiplied by exp(old - new). A query that sees no key has maximum SCORE_MASKED and sum and
+// vector 0.
 //
 // Work within a tile of K_WORKGROUP keys: an invocation computes the scores of one key, then adds
 // up one run of eight elements of the values of every `slices`-th key. All in f32.
 //
 // The template includes this file at its top (the subgroup tier switches extensions on) and
-// defines K_WORKGROUP, K_QUERIES and
+// defines K_WORKGROUP, K_QUERIES, K_HEAD, the most elements of a head (at most 8 K_WORKGROUP), and
 //
 //   uint key_offset(uint key), uint value_offset(uint key)     byte offsets of rows
 //   float score_of(uint query, uint key, float product)        from q . k; query 0 .. K_QUERIES - 1
@@ -24,12 +23,10 @@
 #define ATTENTION_GLSL
 
 #include "params.glsl"
+#include "attention_score.glsl"
 #define REDUCE_VALUES K_QUERIES
 #include "reduce.glsl"
 
-#define HEAD_ELEMENTS_MAX 256         // elements of a head; 8 for each of 32 invocations
-#define SCORE_MASKED (-3.4028234664e38) // -FLT_MAX
-#define MASK_EXCLUDES 0xFF800000u     // bits of -infinity
 
 // Totals of the keys seen so far.
 struct Attention {
@@ -38,14 +35,6 @@ struct Attention {
     vec4 low[K_QUERIES];      // share of this invocation's slice, elements 0..3 of its run
     vec4 high[K_QUERIES];     // and 4..7
 };
-
-float score_masked(float score, float mask) {
-    return floatBitsToUint(mask) == MASK_EXCLUDES ? SCORE_MASKED : max(score + mask, SCORE_MASKED);
-}
-
-float score_weight(float score, float maximum) {
-    return score == SCORE_MASKED ? 0.0 : exp(score - maximum);
-}
 
 // The largest value of each query over the workgroup, in all invocations; as reduce_sum.
 void attention_maximum(inout float values[K_QUERIES]) {

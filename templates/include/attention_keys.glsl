@@ -1,49 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// The loop over keys of attention.glsl. Bindings: q 0, keys 1, values 2.
+// The loop over keys of attention.glsl. Bindings: q 0, and attention_cache.glsl's.
 #ifndef ATTENTION_KEYS_GLSL
 #define ATTENTION_KEYS_GLSL
 
-layout(set = 0, binding = 1, std430) readonly buffer Keys {
-    uint k[];
-};
-layout(set = 0, binding = 2, std430) readonly buffer Values {
-    uint v[];
-};
+#include "attention_cache.glsl"
 
-// The one decoder reads both caches. Every call below sets a constant, so nothing is left of the
-// choice once the functions are inlined.
-bool decode_from_v = false;
-uint cache_word(uint index) {
-    if (decode_from_v) {
-        return v[index];
-    }
-    return k[index];
-}
-#define WEIGHT_WORD(index) cache_word(index)
-#include "decode.glsl"
-
-uint row_run_offset(uint row, uint run) {
-    return row + run / BLOCK_RUNS * BLOCK_BYTES;
-}
-
-void decode_key(uint key, uint run, out vec4 low, out vec4 high) {
-    decode_from_v = false;
-    decode_run(row_run_offset(key_offset(key), run), run % BLOCK_RUNS, low, high);
-}
-
-void decode_value(uint key, uint run, out vec4 low, out vec4 high) {
-    decode_from_v = true;
-    decode_run(row_run_offset(value_offset(key), run), run % BLOCK_RUNS, low, high);
-}
-
-shared vec4 attention_queries[K_QUERIES * HEAD_ELEMENTS_MAX / 4];
+shared vec4 attention_queries[K_QUERIES * K_HEAD / 4];
 shared float attention_weights[K_QUERIES * K_WORKGROUP];
 shared float attention_slices[K_WORKGROUP * RUN_ELEMENTS];
 
 // Puts element `element` of query `query` into place, for all invocations after a barrier.
 void attention_query_set(uint query, uint element, float value) {
-    attention_queries[(query * HEAD_ELEMENTS_MAX + element) / 4u][element % 4u] = value;
+    attention_queries[(query * K_HEAD + element) / 4u][element % 4u] = value;
 }
 
 void attention_clear(out Attention a) {
@@ -66,7 +35,7 @@ void attention_score(uint key, uint d, out float scores[K_QUERIES]) {
         vec4 high;
         decode_key(key, run, low, high);
         for (uint i = 0u; i < K_QUERIES; i++) {
-            uint at = i * (HEAD_ELEMENTS_MAX / 4) + 2u * run;
+            uint at = i * (K_HEAD / 4) + 2u * run;
             products[i] += dot(attention_queries[at], low) + dot(attention_queries[at + 1u], high);
         }
     }

@@ -41,7 +41,7 @@ layout(push_constant) uniform Push {
     uint kv;
     uint lq;
     uint lk;
-    uint d;      // at most HEAD_ELEMENTS_MAX; a multiple of the block, and of 8
+    uint d;      // at most K_HEAD; a multiple of 8
     uint causal; // 0 or 1
     // In elements, multiples of the block and of 8.
     uint k_row_stride;
