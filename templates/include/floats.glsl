@@ -8,14 +8,19 @@
 #ifndef FLOATS_GLSL
 #define FLOATS_GLSL
 
-// bits: IEEE binary16 in the low half, the high half 0.
+// bits: IEEE binary16 in the low half, the high half 0. A template that may take subnormal halves for 0
+// defines HALVES_MAY_FLUSH and gets the conversion as the device has it.
 float f16_to_f32(uint bits) {
+#ifdef HALVES_MAY_FLUSH
+    return unpackHalf2x16(bits).x;
+#else
     float value = unpackHalf2x16(bits).x;
     // A subnormal: with exponent bits of 2^-15 it is 2^-15 + magnitude / 2.
     float halved = uintBitsToFloat(0x38000000u | ((bits & 0x3FFu) << 13));
     float magnitude = halved * 2.0 - 6.103515625e-5; // 2^-14, exact
     float subnormal = (bits & 0x8000u) != 0u ? -magnitude : magnitude;
     return (bits & 0x7C00u) != 0u ? value : subnormal;
+#endif
 }
 
 // The binary16 nearest to value, up to the direction in which the device rounds. The ends of the range
