@@ -89,6 +89,7 @@ struct kl_property_chain {
     VkPhysicalDeviceSubgroupSizeControlProperties size_control;
     VkPhysicalDeviceMaintenance4Properties maintenance4;
     VkPhysicalDeviceShaderIntegerDotProductProperties dot;
+    VkPhysicalDeviceCooperativeMatrix2PropertiesNV coopmat2;
 };
 
 #define KL_LINK_PROPERTY(member, stype)                                                            \
@@ -117,6 +118,9 @@ static void kl_physical_begin_properties(struct kl_property_chain *chain,
     if (kiln_device_info_extension(info, "VK_KHR_shader_integer_dot_product")) {
         KL_LINK_PROPERTY(dot, SHADER_INTEGER_DOT_PRODUCT_PROPERTIES);
     }
+    if (kiln_device_info_extension(info, "VK_NV_cooperative_matrix2")) {
+        KL_LINK_PROPERTY(coopmat2, COOPERATIVE_MATRIX_2_PROPERTIES_NV);
+    }
 }
 
 static void kl_physical_read_properties(const struct kl_property_chain *chain,
@@ -140,6 +144,10 @@ static void kl_physical_read_properties(const struct kl_property_chain *chain,
         (chain->size_control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     info->packed_dot_accelerated =
         chain->dot.integerDotProduct4x8BitPackedSignedAccelerated == VK_TRUE;
+    info->coopmat_dimension_max = chain->coopmat2.cooperativeMatrixFlexibleDimensionsMaxDimension;
+    info->coopmat_invocations_max = chain->coopmat2.cooperativeMatrixWorkgroupScopeMaxWorkgroupSize;
+    info->coopmat_workgroup_bytes =
+        chain->coopmat2.cooperativeMatrixWorkgroupScopeReservedSharedMemory;
 
     uint64_t allocation = chain->maintenance3.maxMemoryAllocationSize;
     uint64_t buffer = chain->maintenance4.maxBufferSize;
@@ -189,6 +197,56 @@ static enum kiln_result kl_physical_list_tuples(const struct kl_vulkan_table *ta
     }
     info->coopmat = tuples;
     info->coopmat_count = count;
+    return KILN_OK;
+}
+
+/* Without the extension even asking would end the process in some Vulkan loaders. */
+static enum kiln_result kl_physical_list_flexible(const struct kl_vulkan_table *table,
+                                                  struct kl_physical *physical,
+                                                  struct mf_arena *arena,
+                                                  struct kiln_error *error) {
+    struct kiln_device_info *info = &physical->info;
+    if (!kl_feature_has(&info->features, KL_FEATURE_cooperativeMatrixFlexibleDimensions) ||
+        !table->GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV) {
+        return KILN_OK;
+    }
+    uint32_t count = 0;
+    VkResult status = table->GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(
+        physical->handle, &count, NULL);
+    VkCooperativeMatrixFlexibleDimensionsPropertiesNV *rows =
+        mf_arena_alloc(arena, (size_t)count + 1, sizeof(*rows));
+    struct kiln_coopmat_granularity *listed =
+        mf_arena_alloc(arena, (size_t)count + 1, sizeof(*listed));
+    if (!rows || !listed) {
+        return kl_physical_no_memory(error);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i].sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV;
+    }
+    if (status == VK_SUCCESS) {
+        status = table->GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(
+            physical->handle, &count, rows);
+    }
+    if (status != VK_SUCCESS && status != VK_INCOMPLETE) {
+        return kl_vulkan_check(status,
+                               "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV",
+                               info->name, error);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const VkCooperativeMatrixFlexibleDimensionsPropertiesNV *row = &rows[i];
+        listed[i] = (struct kiln_coopmat_granularity){.m = row->MGranularity,
+                                                      .n = row->NGranularity,
+                                                      .k = row->KGranularity,
+                                                      .a = row->AType,
+                                                      .b = row->BType,
+                                                      .c = row->CType,
+                                                      .result = row->ResultType,
+                                                      .scope = row->scope,
+                                                      .saturating = row->saturatingAccumulation,
+                                                      .invocations = row->workgroupInvocations};
+    }
+    info->coopmat_flexible = listed;
+    info->coopmat_flexible_count = count;
     return KILN_OK;
 }
 
@@ -272,6 +330,7 @@ enum kiln_result kl_physical_fill(const struct kl_vulkan_table *table, VkPhysica
     kl_physical_read_properties(&chain, info);
     kl_physical_read_features(table, physical);
     result = kl_physical_list_tuples(table, physical, arena, error);
+    result = result ? result : kl_physical_list_flexible(table, physical, arena, error);
     return result ? result : kl_physical_find_queue(table, physical, error);
 }
 
@@ -294,6 +353,10 @@ enum kiln_result kl_physical_restrict(struct kl_physical *physical,
     if (!kl_feature_has(&info->features, KL_FEATURE_cooperativeMatrix)) {
         info->coopmat = NULL;
         info->coopmat_count = 0;
+    }
+    if (!kl_feature_has(&info->features, KL_FEATURE_cooperativeMatrixFlexibleDimensions)) {
+        info->coopmat_flexible = NULL;
+        info->coopmat_flexible_count = 0;
     }
     return KILN_OK;
 }

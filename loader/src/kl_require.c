@@ -278,39 +278,107 @@ static const char *kl_axis_value(const struct mf_artifact *artifact, const char 
     return NULL;
 }
 
-/* The axis `tuple` of a coopmat artifact has to be a shape of the driver's list, with its types. */
-static void kl_require_tuple(struct kl_missing *missing) {
-    const struct kiln_device_info *info = missing->info;
+/* What the axes `tuple` and `component` say about an artifact's cooperative matrices. */
+struct kl_shape {
+    unsigned m, n, k;
+    const struct kl_component *component;
+};
+
+/* False where there is nothing to ask: another tier, no tuple, or unknown components, which are
+ * missing. */
+static bool kl_shape_read(struct kl_missing *missing, const char *tier, struct kl_shape *shape) {
     const char *value = kl_axis_value(missing->artifact, "tuple");
     const char *name = kl_axis_value(missing->artifact, "component");
-    const struct kl_component *component = name ? NULL : &component_table[0];
-    unsigned m = 0;
-    unsigned n = 0;
-    unsigned k = 0;
-    if (strcmp(missing->artifact->tier, "coopmat") != 0 || !value ||
-        sscanf(value, "%ux%ux%u", &m, &n, &k) != 3) {
-        return;
+    *shape = (struct kl_shape){.component = name ? NULL : &component_table[0]};
+    if (strcmp(missing->artifact->tier, tier) != 0 || !value ||
+        sscanf(value, "%ux%ux%u", &shape->m, &shape->n, &shape->k) != 3) {
+        return false;
     }
     for (size_t i = 0; name && i < sizeof(component_table) / sizeof(component_table[0]); i++) {
         if (strcmp(component_table[i].name, name) == 0) {
-            component = &component_table[i];
+            shape->component = &component_table[i];
         }
     }
-    if (!component) {
+    if (!shape->component) {
         KL_MISSING(missing, "cooperative matrices of unknown components %s", name);
+        return false;
+    }
+    return true;
+}
+
+/* The axis `tuple` of a coopmat artifact has to be a shape of the driver's list, with its types. */
+static void kl_require_tuple(struct kl_missing *missing) {
+    const struct kiln_device_info *info = missing->info;
+    struct kl_shape shape;
+    if (!kl_shape_read(missing, "coopmat", &shape)) {
         return;
     }
     bool listed = info->coopmat_unlisted;
     for (size_t row = 0; row < info->coopmat_count; row++) {
         const struct kiln_coopmat_tuple *tuple = &info->coopmat[row];
-        listed |= tuple->m == m && tuple->n == n && tuple->k == k &&
-                  tuple->a == component->factor && tuple->b == component->factor &&
-                  tuple->c == component->sum && tuple->result == component->sum &&
+        listed |= tuple->m == shape.m && tuple->n == shape.n && tuple->k == shape.k &&
+                  tuple->a == shape.component->factor && tuple->b == shape.component->factor &&
+                  tuple->c == shape.component->sum && tuple->result == shape.component->sum &&
                   !tuple->saturating && tuple->scope == VK_SCOPE_SUBGROUP_KHR;
     }
     if (!listed) {
         KL_MISSING(missing, "cooperative matrices of %s %ux%ux%u (the driver lists %zu shapes)",
-                   component->name, m, n, k, info->coopmat_count);
+                   shape.component->name, shape.m, shape.n, shape.k, info->coopmat_count);
+    }
+}
+
+/*
+ * That of a coopmat2 artifact, whose matrices belong to the whole workgroup, has to be made of
+ * multiples of what the driver lists for these types and this many invocations.
+ */
+static void kl_require_flexible(struct kl_missing *missing) {
+    const struct kiln_device_info *info = missing->info;
+    const struct mf_requires *requires_ = &missing->artifact->requires_;
+    struct kl_shape shape;
+    if (!kl_shape_read(missing, "coopmat2", &shape)) {
+        return;
+    }
+    /* A workgroup beyond all limits is refused by them; here it only must not wrap around. */
+    uint64_t invocations = (uint64_t)requires_->local_size[0] * requires_->local_size[1];
+    invocations = invocations > UINT32_MAX ? UINT64_MAX : invocations * requires_->local_size[2];
+    const struct kiln_coopmat_granularity *nearest = NULL;
+    bool listed = false;
+    for (size_t i = 0; !listed && i < info->coopmat_flexible_count; i++) {
+        const struct kiln_coopmat_granularity *row = &info->coopmat_flexible[i];
+        if (row->a == shape.component->factor && row->b == shape.component->factor &&
+            row->c == shape.component->sum && row->result == shape.component->sum &&
+            !row->saturating && row->scope == VK_SCOPE_WORKGROUP_KHR &&
+            row->invocations == invocations && row->m != 0 && row->n != 0 && row->k != 0) {
+            nearest = row;
+            listed = shape.m % row->m == 0 && shape.n % row->n == 0 && shape.k % row->k == 0;
+        }
+    }
+    if (!nearest) {
+        KL_MISSING(missing,
+                   "workgroup cooperative matrices of %s in %llu invocations (the driver lists %zu "
+                   "granularities)",
+                   shape.component->name, (unsigned long long)invocations,
+                   info->coopmat_flexible_count);
+    } else if (!listed) {
+        KL_MISSING(missing, "workgroup cooperative matrices of %s %ux%ux%u (multiples of %ux%ux%u)",
+                   shape.component->name, shape.m, shape.n, shape.k, nearest->m, nearest->n,
+                   nearest->k);
+    }
+    unsigned longest = shape.m > shape.n ? shape.m : shape.n;
+    longest = longest > shape.k ? longest : shape.k;
+    if (nearest && longest > info->coopmat_dimension_max) {
+        KL_MISSING(missing, "cooperative matrices of dimension %u (limit %u)", longest,
+                   info->coopmat_dimension_max);
+    }
+    if (nearest && invocations > info->coopmat_invocations_max) {
+        KL_MISSING(missing, "cooperative matrices of %llu invocations (limit %u)",
+                   (unsigned long long)invocations, info->coopmat_invocations_max);
+    }
+    uint64_t bytes = (uint64_t)requires_->workgroup_bytes + info->coopmat_workgroup_bytes;
+    if (nearest && bytes > info->limits.max_workgroup_bytes) {
+        KL_MISSING(missing, "%u bytes of workgroup memory beside %u of its matrices (limit %u)",
+                   requires_->workgroup_bytes, info->coopmat_workgroup_bytes,
+                   info->limits.max_workgroup_bytes);
     }
 }
 
@@ -323,6 +391,7 @@ enum kiln_result kiln_requirements_check(const struct kiln_device_info *info,
     kl_require_names(&missing);
     kl_require_limits(&missing);
     kl_require_tuple(&missing);
+    kl_require_flexible(&missing);
     if (missing.text.failed) {
         result = kiln_error_set(error, KILN_ERR_MEMORY, "%s: no memory to check its requirements",
                                 artifact->name);

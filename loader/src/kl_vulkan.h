@@ -29,6 +29,7 @@
     X(INSTANCE, CreateDevice)                                                                      \
     X(INSTANCE, GetDeviceProcAddr)                                                                 \
     X(OPTIONAL, GetPhysicalDeviceCooperativeMatrixPropertiesKHR)                                   \
+    X(OPTIONAL, GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)                  \
     X(DEVICE, DestroyDevice)                                                                       \
     X(DEVICE, DeviceWaitIdle)                                                                      \
     X(DEVICE, GetDeviceQueue)                                                                      \

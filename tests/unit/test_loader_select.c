@@ -52,6 +52,25 @@ static const struct kiln_coopmat_tuple big_tuples[] = {
     TUPLE(3, 8, 32, SINT8, SINT8, UINT32, SINT32, SUBGROUP, false),
     TUPLE(4, 8, 32, SINT8, SINT8, SINT32, UINT32, SUBGROUP, false),
 };
+#define GRANULARITY(m_, n_, k_, type_, sum_, scope_, saturating_, invocations_)                    \
+    {                                                                                              \
+        .m = (m_), .n = (n_), .k = (k_), .a = VK_COMPONENT_TYPE_##type_##_KHR,                     \
+        .b = VK_COMPONENT_TYPE_##type_##_KHR, .c = VK_COMPONENT_TYPE_##sum_##_KHR,                 \
+        .result = VK_COMPONENT_TYPE_##sum_##_KHR, .scope = VK_SCOPE_##scope_##_KHR,                \
+        .saturating = (saturating_), .invocations = (invocations_)                                 \
+    }
+
+static const struct kiln_coopmat_granularity big_granularities[] = {
+    GRANULARITY(32, 64, 16, FLOAT16, FLOAT32, WORKGROUP, false, 256),
+    GRANULARITY(96, 32, 16, FLOAT16, FLOAT32, WORKGROUP, false, 128),
+    GRANULARITY(16, 96, 16, FLOAT16, FLOAT32, WORKGROUP, false, 128),
+    GRANULARITY(32, 32, 32, SINT8, SINT32, WORKGROUP, false, 256),
+    /* What no artifact can use. */
+    GRANULARITY(1, 1, 1, FLOAT16, FLOAT32, SUBGROUP, false, 0),
+    GRANULARITY(1, 1, 1, FLOAT16, FLOAT16, WORKGROUP, false, 256),
+    GRANULARITY(1, 1, 1, UINT8, UINT32, WORKGROUP, true, 256),
+    GRANULARITY(0, 0, 0, FLOAT16, FLOAT32, WORKGROUP, false, 64),
+};
 static const char *const big_extensions[] = {"VK_KHR_cooperative_matrix"};
 
 static struct kiln_device_info big_device(void) {
@@ -73,6 +92,11 @@ static struct kiln_device_info big_device(void) {
     info.extension_count = 1;
     info.coopmat = big_tuples;
     info.coopmat_count = sizeof(big_tuples) / sizeof(big_tuples[0]);
+    info.coopmat_flexible = big_granularities;
+    info.coopmat_flexible_count = sizeof(big_granularities) / sizeof(big_granularities[0]);
+    info.coopmat_dimension_max = 1024;
+    info.coopmat_invocations_max = 1024;
+    info.coopmat_workgroup_bytes = 16384;
     return info;
 }
 
@@ -302,6 +326,93 @@ static void test_tuples(void **state) {
     artifact.axis_count = 1;
     info.coopmat_unlisted = true;
     expect_lack(&info, &artifact, NULL);
+}
+
+/* Matrices of a whole workgroup: multiples of the granularities for its size. */
+static void test_flexible(void **state) {
+    static const struct {
+        const char *tuple, *component; /* NULL: no such axis */
+        uint32_t local_size[3];
+        const char *lack;
+    } rows[] = {
+        {"128x256x64", NULL, {256, 1, 1}, NULL},
+        {"32x64x16", "f16", {16, 8, 2}, NULL},
+        {"96x32x16", "f16", {128, 1, 1}, NULL}, /* by the first of two rows */
+        {"16x96x16", "f16", {128, 1, 1}, NULL}, /* by the second */
+        {"64x64x32", "s8", {256, 1, 1}, NULL},
+        {"16x64x16",
+         NULL,
+         {256, 1, 1},
+         "workgroup cooperative matrices of f16 16x64x16 (multiples of 32x64x16)"},
+        {"32x32x16",
+         NULL,
+         {256, 1, 1},
+         "workgroup cooperative matrices of f16 32x32x16 (multiples of 32x64x16)"},
+        {"32x64x8",
+         NULL,
+         {256, 1, 1},
+         "workgroup cooperative matrices of f16 32x64x8 (multiples of 32x64x16)"},
+        {"32x64x16",
+         NULL,
+         {512, 1, 1},
+         "workgroup cooperative matrices of f16 in 512 invocations (the driver lists 8 "
+         "granularities)"},
+        {"32x64x16",
+         NULL,
+         {64, 1, 1},
+         "workgroup cooperative matrices of f16 in 64 invocations (the driver lists 8 "
+         "granularities)"},
+        {"32x64x32",
+         "u8",
+         {256, 1, 1},
+         "workgroup cooperative matrices of u8 in 256 invocations (the driver lists 8 "
+         "granularities)"},
+        {"32x64x16", "s4", {256, 1, 1}, "cooperative matrices of unknown components s4"},
+        {"32x64x1040", NULL, {256, 1, 1}, "cooperative matrices of dimension 1040 (limit 1024)"},
+        {"1056x64x16", NULL, {256, 1, 1}, "cooperative matrices of dimension 1056 (limit 1024)"},
+        {"32x1088x16", NULL, {256, 1, 1}, "cooperative matrices of dimension 1088 (limit 1024)"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct kiln_device_info info = big_device();
+        info.limits.max_local_size[1] = info.limits.max_local_size[2] = 1024;
+        struct mf_axis axes[] = {{"tuple", rows[i].tuple}, {"component", rows[i].component}};
+        struct mf_artifact artifact = artifact_of("a", "coopmat2");
+        memcpy(artifact.requires_.local_size, rows[i].local_size, sizeof(rows[i].local_size));
+        artifact.axes = axes;
+        artifact.axis_count = rows[i].component ? 2 : 1;
+        expect_lack(&info, &artifact, rows[i].lack);
+    }
+}
+
+/* What the matrices take of the group's memory, and of its invocations. */
+static void test_flexible_limits(void **state) {
+    (void)state;
+    struct kiln_device_info info = big_device();
+    struct mf_axis axis = {"tuple", "128x256x64"};
+    struct mf_artifact artifact = artifact_of("a", "coopmat2");
+    artifact.axes = &axis;
+    artifact.axis_count = 1;
+    artifact.requires_.local_size[0] = 256;
+    artifact.requires_.workgroup_bytes = 32768;
+    expect_lack(&info, &artifact, NULL);
+    artifact.requires_.workgroup_bytes = 32772;
+    expect_lack(&info, &artifact,
+                "32772 bytes of workgroup memory beside 16384 of its matrices (limit 49152)");
+    artifact.requires_.workgroup_bytes = 0;
+    info.coopmat_invocations_max = 255;
+    expect_lack(&info, &artifact, "cooperative matrices of 256 invocations (limit 255)");
+    /* A tier below asks the other list, and this one not even where other shapes pass there. */
+    artifact.tier = "coopmat";
+    expect_lack(&info, &artifact,
+                "cooperative matrices of f16 128x256x64 (the driver lists 8 shapes)");
+    artifact.tier = "coopmat2";
+    info.coopmat_unlisted = true;
+    info.coopmat_flexible_count = 0;
+    expect_lack(&info, &artifact,
+                "workgroup cooperative matrices of f16 in 256 invocations (the driver lists 0 "
+                "granularities)");
 }
 
 /* ---- selection ---- */
@@ -605,6 +716,7 @@ int main(void) {
         cmocka_unit_test(test_feature_names),  cmocka_unit_test(test_versions),
         cmocka_unit_test(test_names),          cmocka_unit_test(test_limits),
         cmocka_unit_test(test_subgroup_size),  cmocka_unit_test(test_tuples),
+        cmocka_unit_test(test_flexible),       cmocka_unit_test(test_flexible_limits),
         cmocka_unit_test(test_repacked_types), cmocka_unit_test(test_ranking),
         cmocka_unit_test(test_padding),        cmocka_unit_test(test_dim_limits),
         cmocka_unit_test(test_explanation),    cmocka_unit_test(test_no_variant),

@@ -78,6 +78,19 @@ struct kiln_coopmat_tuple {
 };
 
 /*
+ * What the driver lists for cooperative matrices of other shapes (VK_NV_cooperative_matrix2): any
+ * multiples of m, n and k, up to kiln_device_info.coopmat_dimension_max. Those of a workgroup
+ * (VK_SCOPE_WORKGROUP_KHR) need one of exactly `invocations`; of a subgroup that is 0.
+ */
+struct kiln_coopmat_granularity {
+    uint32_t m, n, k;
+    VkComponentTypeKHR a, b, c, result;
+    VkScopeKHR scope;
+    bool saturating;
+    uint32_t invocations;
+};
+
+/*
  * For a device that is not open: what an own device would have. For an open or wrapped one: what is
  * enabled. Pointers belong to the instance or device that handed the struct out.
  */
@@ -106,7 +119,13 @@ struct kiln_device_info {
     size_t extension_count;
     const struct kiln_coopmat_tuple *coopmat; /* empty without the feature cooperativeMatrix */
     size_t coopmat_count;
-    bool coopmat_unlisted; /* other shapes pass too: allow_unlisted_tuples */
+    /* Empty without the feature cooperativeMatrixFlexibleDimensions. */
+    const struct kiln_coopmat_granularity *coopmat_flexible;
+    size_t coopmat_flexible_count;
+    uint32_t coopmat_dimension_max;   /* cooperativeMatrixFlexibleDimensionsMaxDimension */
+    uint32_t coopmat_invocations_max; /* cooperativeMatrixWorkgroupScopeMaxWorkgroupSize */
+    uint32_t coopmat_workgroup_bytes; /* cooperativeMatrixWorkgroupScopeReservedSharedMemory */
+    bool coopmat_unlisted;            /* other shapes pass too: allow_unlisted_tuples */
 };
 
 /* True when the extension is in the list or is part of the device's API version. */

@@ -21,7 +21,9 @@ extern "C" {
  * extensions, SPIR-V capabilities, subgroup operations and pinned size, local size, workgroup
  * memory, push constant bytes, number of bindings, and for cooperative matrices the shape (axis
  * `tuple`, "MxNxK") and the types of their elements (axis `component`: "f16", also without the
- * axis, adds up in f32, "s8" in s32, "u8" in u32) with those the driver lists.
+ * axis, adds up in f32, "s8" in s32, "u8" in u32) with those the driver lists; in tier coopmat2,
+ * whose matrices belong to the workgroup, with its granularities for that many invocations, the
+ * largest dimension, and the workgroup memory that such matrices take.
  *
  * KILN_ERR_UNSUPPORTED lists all that is missing, each with the numbers or names compared. A
  * capability or feature that libkiln does not know counts as missing: some drivers end the process
