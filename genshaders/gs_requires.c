@@ -238,14 +238,19 @@ static void check_global(struct collector *collector, const struct gs_instructio
                                           "VK_KHR_zero_initialize_workgroup_memory", 3};
     static const struct gs_need workgroup_scope = {"cooperativeMatrixWorkgroupScope",
                                                    "VK_NV_cooperative_matrix2", 0};
+    /* Drivers list shapes for a subgroup, and for a workgroup only what those are multiples of. */
+    static const struct gs_need flexible = {"cooperativeMatrixFlexibleDimensions",
+                                            "VK_NV_cooperative_matrix2", 0};
     uint64_t scope = 0;
     if (instruction->opcode == SpvOpVariable && instruction->word_count > 4 &&
         instruction->words[3] == SpvStorageClassWorkgroup)
         add_need(collector, &zeroed);
     if (instruction->opcode == SpvOpTypeCooperativeMatrixKHR &&
         gs_ids_constant(&collector->ids, instruction->words[3], &scope) &&
-        scope == SpvScopeWorkgroup)
+        scope == SpvScopeWorkgroup) {
         add_need(collector, &workgroup_scope);
+        add_need(collector, &flexible);
+    }
 }
 
 static enum kiln_result check_instruction(struct collector *collector,

@@ -11,6 +11,8 @@
 //       elements 0..3 and 4..7 of the run: computed exactly, rounded once to f32.
 //   float dot_run(uint block, uint run, vec4 x_low, vec4 x_high)
 //       the run's dot product with eight activations.
+//   float decode_element(uint block, uint element)
+//       one element of the block, as decode_run gives it.
 //
 // The quantised types (DECODE_HAS_CODES is defined) are all of the form
 //
@@ -163,6 +165,28 @@ void decode_run(uint block, uint run, out vec4 low, out vec4 high) {
     low += offset;
     high += offset;
 #endif
+}
+#endif
+
+#if defined(DECODE_HAS_CODES) && !defined(DECODE_HAS_OWN_RUN)
+float decode_element(uint block, uint element) {
+    uint run = element / RUN_ELEMENTS;
+    uvec2 codes = run_codes(block, run);
+    uint word = (element & 4u) != 0u ? codes.y : codes.x;
+    float code = float(bitfieldExtract(int(word), int(element & 3u) * 8, 8));
+#ifdef DECODE_HAS_OFFSET
+    vec2 factors = run_scale_offset(block, run);
+    return factors.x * code + factors.y;
+#else
+    return run_scale(block, run) * code;
+#endif
+}
+#else
+float decode_element(uint block, uint element) {
+    vec4 low;
+    vec4 high;
+    decode_run(block, element / RUN_ELEMENTS, low, high);
+    return (element & 4u) != 0u ? high[element & 3u] : low[element & 3u];
 }
 #endif
 

@@ -54,6 +54,10 @@
 #define SCHEDULE_WIDE 3  // matvec: a subgroup takes units of whole activation blocks, many at once
 #define SCHEDULE_SPLIT 2 // sdpa: a range of the keys
 
+// How a workgroup gets its weights (`load`; matmul_coopmat2.comp).
+#define LOAD_TENSOR 0 // as a tensor of blocks
+#define LOAD_STAGE 1  // decoded into shared memory
+
 // What a device must have beyond Vulkan 1.1 without optional features.
 #define TIER_PORTABLE 0 // nothing
 #define TIER_SUBGROUP 1 // subgroup arithmetic

@@ -21,6 +21,8 @@
 //
 // A tile is the same in the whole group and has at least one result.
 //
+// A kernel that loads whole tiles as tensors (MATMUL_TENSORS) has x, and weights in f16, as halves.
+//
 // No dimension needs to be a multiple of a tile: tokens and rows past the end are read as the last
 // one and never written, runs past the end of k count as zeros.
 #ifndef MATMUL_GLSL
@@ -31,21 +33,30 @@
 // Type of the activations (`x_type`).
 #define X_TYPE_F32 0
 #define X_TYPE_F16 1
-#if K_X_TYPE == X_TYPE_F16
-#define X_ELEMENT uint // two halves a word
-#else
+#if K_X_TYPE == X_TYPE_F32
 #define X_ELEMENT float
+#elif defined(MATMUL_TENSORS)
+#define X_ELEMENT float16_t
+#else
+#define X_ELEMENT uint // two halves a word
 #endif
 
 #define FAMILY_MATMUL 0
 #define FAMILY_MATMUL_ID 1
 
 // Raw blocks, row-major: a window of the tensor that ends before 4 GiB.
+#if defined(MATMUL_TENSORS) && K_DTYPE == DTYPE_F16
+#define W_HALVES
+layout(set = 0, binding = 0, std430) readonly buffer Weights {
+    float16_t weights[];
+};
+#else
 layout(set = 0, binding = 0, std430) readonly buffer Weights {
     uint weights[];
 };
 
 #include "decode.glsl"
+#endif
 
 struct Tile {
     uint token;     // the first one
@@ -60,10 +71,13 @@ struct Tile {
 #include "matmul_all.glsl"
 #endif
 
+#ifndef W_HALVES
 uint run_count() {
     return k / RUN_ELEMENTS;
 }
+#endif
 
+#ifndef MATMUL_TENSORS
 // The eight activations of a run of a row of x.
 #if K_X_TYPE == X_TYPE_F16
 uvec4 load_x_words(uint row, uint run) {
@@ -85,12 +99,15 @@ void load_x(uint row, uint run, out vec4 low, out vec4 high) {
     high = vec4(x[first + 4u], x[first + 5u], x[first + 6u], x[first + 7u]);
 }
 #endif
+#endif // MATMUL_TENSORS
 
+#ifndef W_HALVES
 // The eight weights of a run of a row of weights.
 void load_w(uint row, uint run, out vec4 low, out vec4 high) {
     uint row_bytes = k / BLOCK_ELEMENTS * BLOCK_BYTES;
     decode_run(row * row_bytes + run / BLOCK_RUNS * BLOCK_BYTES, run % BLOCK_RUNS, low, high);
 }
+#endif // W_HALVES
 
 // first + i without wrapping, at most the last index of `count`.
 uint clamp_index(uint first, uint i, uint count) {

@@ -654,7 +654,8 @@ static void test_workgroup_scope_matrix(void **state) {
         make_end(&make);
         measure_make(&make, &m);
         features_are(&m,
-                     scope == 2 ? "cooperativeMatrix cooperativeMatrixWorkgroupScope"
+                     scope == 2 ? "cooperativeMatrix cooperativeMatrixFlexibleDimensions "
+                                  "cooperativeMatrixWorkgroupScope"
                                 : "cooperativeMatrix",
                      scope == 2 ? "VK_KHR_cooperative_matrix VK_NV_cooperative_matrix2"
                                 : "VK_KHR_cooperative_matrix");
