@@ -14,8 +14,9 @@
 
 /*
  * Runs the recipe's passes; bindings and specialisation constants are kept even when unused. The
- * input must have been validated (SPIRV-Tools may crash on invalid modules); its own validator does
- * not run again. KILN_ERR_SPIRV with the tool's first message.
+ * input is not validated here: it comes from glslang and through the gate (gs_module_read), or has
+ * been validated, since SPIRV-Tools may crash on what is not valid. KILN_ERR_SPIRV with the tool's
+ * first message, KILN_ERR_UNSUPPORTED when the library lacks a pass of the recipe.
  */
 enum kiln_result gs_spvtools_optimise(struct gs_module *module, enum gs_target target,
                                       enum gs_recipe recipe, struct kiln_error *error);

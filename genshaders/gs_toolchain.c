@@ -14,7 +14,7 @@
  * Version of what genshaders itself does to a module (recipes, normalisation, stripping). Raise it
  * with every change that can alter the bytes of an artifact.
  */
-#define PIPELINE_VERSION "1"
+#define PIPELINE_VERSION "2"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 

@@ -87,11 +87,24 @@ done:
     return result;
 }
 
-/* From glslang's module to the shipped one; its reflection goes into artifact. */
+/* Replaces the module by what the gate lets through of its bytes. */
+static enum kiln_result module_gate(struct gs_module *module, struct kiln_error *error) {
+    struct gs_module gated = {NULL, 0};
+    enum kiln_result result = gs_module_read(module->words, module->word_count * sizeof(uint32_t),
+                                             &(struct gs_gate_options){0}, &gated, error);
+    gs_module_release(module);
+    *module = gated;
+    return result;
+}
+
+/*
+ * From glslang's module to the shipped one; its reflection goes into artifact. Validated are the
+ * final words, and they alone: that covers glslang's part, too.
+ */
 static enum kiln_result module_finish(const struct gs_variant *variant, struct gs_module *module,
                                       struct mf_arena *arena, struct mf_artifact *artifact,
                                       struct kiln_error *error) {
-    enum kiln_result result = gs_spvtools_validate(module, variant->target, error);
+    enum kiln_result result = module_gate(module, error);
     if (result == KILN_OK) {
         result = gs_spvtools_optimise(module, variant->target, variant->recipe, error);
     }

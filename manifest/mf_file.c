@@ -146,7 +146,10 @@ static bool write_all(int fd, const char *bytes, size_t size_bytes) {
     return true;
 }
 
-/* Fills the temporary file and proves that it holds the bytes. Closes fd in every case. */
+/*
+ * Fills the temporary file and, unless readers will check it, proves that it holds the bytes.
+ * Closes fd in every case.
+ */
 static enum kiln_result fill_temporary(int fd, const char *path, const char *bytes,
                                        size_t size_bytes, enum mf_durability durability,
                                        struct kiln_error *error) {
@@ -159,7 +162,10 @@ static enum kiln_result fill_temporary(int fd, const char *path, const char *byt
         result = fail_errno(error, KILN_ERR_IO, path, "cannot set the mode", errno);
         goto done;
     }
-    if (durability != MF_VOLATILE && fsync(fd) != 0) {
+    if (durability == MF_VOLATILE) {
+        goto done;
+    }
+    if (fsync(fd) != 0) {
         result = fail_errno(error, KILN_ERR_IO, path, "cannot flush", errno);
         goto done;
     }

@@ -39,8 +39,8 @@ enum kiln_result mf_file_write_atomic(const char *path, const void *bytes, size_
  * The same with a choice of what a loss of power may do. MF_DURABLE: nothing, as above.
  * MF_DURABLE_CONTENT: the file may be missing or old, never half-written; for many files of one
  * directory, made durable together by writing one more with MF_DURABLE. MF_VOLATILE: the file may
- * be empty or cut; for caches whose readers check what they read. A killed process does no harm in
- * any of the three.
+ * be empty or cut, and is not read back; for caches whose readers check what they read. A killed
+ * process does no harm in any of the three.
  */
 enum mf_durability { MF_DURABLE, MF_DURABLE_CONTENT, MF_VOLATILE };
 enum kiln_result mf_file_write(const char *path, const void *bytes, size_t size_bytes,

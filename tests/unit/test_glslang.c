@@ -7,6 +7,8 @@
 #include "gs_glslang.h"
 #include "gs_spvtools.h"
 
+#include <spirv/unified1/spirv.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -201,6 +203,81 @@ static void test_warnings_are_errors(void **state) {
     gs_glslang_destroy(&unit);
 }
 
+/*
+ * The performance recipe, each pass of it by what it leaves behind: two returns are one, the chain
+ * of blocks is one block, the function's variable is a value, what nothing uses is gone, and the
+ * call stays a call.
+ */
+static void test_performance_recipe(void **state) {
+    (void)state;
+    static const char source[] = "OpCapability Shader\n"
+                                 "OpMemoryModel Logical GLSL450\n"
+                                 "OpEntryPoint GLCompute %f \"main\"\n"
+                                 "OpExecutionMode %f LocalSize 1 1 1\n"
+                                 "OpDecorate %s Block\n"
+                                 "OpMemberDecorate %s 0 Offset 0\n"
+                                 "OpDecorate %v DescriptorSet 0\n"
+                                 "OpDecorate %v Binding 0\n"
+                                 "%void = OpTypeVoid\n"
+                                 "%ft = OpTypeFunction %void\n"
+                                 "%bool = OpTypeBool\n"
+                                 "%u = OpTypeInt 32 0\n"
+                                 "%gt = OpTypeFunction %u %u\n"
+                                 "%s = OpTypeStruct %u\n"
+                                 "%p = OpTypePointer StorageBuffer %s\n"
+                                 "%pu = OpTypePointer StorageBuffer %u\n"
+                                 "%pf = OpTypePointer Function %u\n"
+                                 "%n0 = OpConstant %u 0\n"
+                                 "%n7 = OpConstant %u 7\n"
+                                 "%v = OpVariable %p StorageBuffer\n"
+                                 "%f = OpFunction %void None %ft\n"
+                                 "%l = OpLabel\n"
+                                 "%x = OpVariable %pf Function\n"
+                                 "OpBranch %m\n%m = OpLabel\n"
+                                 "%at = OpAccessChain %pu %v %n0\n"
+                                 "%in = OpLoad %u %at\n"
+                                 "%unused = OpIMul %u %in %n7\n"
+                                 "%y = OpFunctionCall %u %g %in\n"
+                                 "OpStore %x %y\n"
+                                 "%z = OpLoad %u %x\n"
+                                 "OpStore %at %z\n"
+                                 "OpReturn\nOpFunctionEnd\n"
+                                 "%g = OpFunction %u None %gt\n"
+                                 "%a = OpFunctionParameter %u\n"
+                                 "%gl = OpLabel\n"
+                                 "%c = OpIEqual %bool %a %n0\n"
+                                 "OpSelectionMerge %end None\n"
+                                 "OpBranchConditional %c %then %end\n"
+                                 "%then = OpLabel\nOpReturnValue %n7\n"
+                                 "%end = OpLabel\nOpReturnValue %a\nOpFunctionEnd\n";
+    struct gs_module module;
+    struct kiln_error error;
+    size_t returns = 0, variables = 0, products = 0, calls = 0, main_labels = 0;
+    assert_int_equal(gs_spvtools_assemble(source, GS_TARGET_VULKAN_1_1, &module, &error), KILN_OK);
+    assert_int_equal(gs_spvtools_validate(&module, GS_TARGET_VULKAN_1_1, &error), KILN_OK);
+    assert_int_equal(
+        gs_spvtools_optimise(&module, GS_TARGET_VULKAN_1_1, GS_RECIPE_PERFORMANCE, &error),
+        KILN_OK);
+    assert_int_equal(gs_spvtools_validate(&module, GS_TARGET_VULKAN_1_1, &error), KILN_OK);
+    struct gs_instruction instruction;
+    size_t functions = 0;
+    for (size_t position = 0; gs_module_next(&module, &position, &instruction);) {
+        functions += instruction.opcode == SpvOpFunction;
+        main_labels += functions == 1 && instruction.opcode == SpvOpLabel;
+        returns += instruction.opcode == SpvOpReturnValue;
+        variables += instruction.opcode == SpvOpVariable &&
+                     instruction.words[3] == SpvStorageClassFunction && functions == 1;
+        products += instruction.opcode == SpvOpIMul;
+        calls += instruction.opcode == SpvOpFunctionCall;
+    }
+    assert_int_equal(main_labels, 1);
+    assert_int_equal(returns, 1);
+    assert_int_equal(variables, 0);
+    assert_int_equal(products, 0);
+    assert_int_equal(calls, 1);
+    gs_module_release(&module);
+}
+
 static void test_optimiser_and_validator(void **state) {
     (void)state;
     static const char unused_binding[] = "OpCapability Shader\n"
@@ -249,6 +326,7 @@ int main(void) {
                                         fixture_remove),
         cmocka_unit_test_setup_teardown(test_refusals, fixture_make, fixture_remove),
         cmocka_unit_test_setup_teardown(test_warnings_are_errors, fixture_make, fixture_remove),
+        cmocka_unit_test(test_performance_recipe),
         cmocka_unit_test(test_optimiser_and_validator),
     };
     if (gs_glslang_start(NULL) != KILN_OK) {
