@@ -7,13 +7,19 @@
 #ifndef GS_COMMAND_H
 #define GS_COMMAND_H
 
+#include "gs_diag.h"
+
 enum gs_exit { GS_EXIT_OK = 0, GS_EXIT_FAILED = 1, GS_EXIT_USAGE = 2, GS_EXIT_TOOLCHAIN = 3 };
 
 int gs_command_build(int argc, char **argv);
+int gs_command_expand(int argc, char **argv);
 int gs_command_list(int argc, char **argv);
 int gs_command_lock(int argc, char **argv);
 int gs_command_normalise(int argc, char **argv);
 int gs_command_split(int argc, char **argv);
+
+/* All diagnostics, sorted, to stderr. */
+void gs_command_diagnostics(const struct gs_diag *diag);
 
 /*
  * Options of a command: `name` takes a value when `value` is set and is a switch when `flag` is.

@@ -8,17 +8,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void diagnostics_print(const struct gs_diag *diag) {
-    struct mf_buffer text = {0};
-    if (gs_diag_format(diag, &text) == KILN_OK && text.data != NULL) {
-        fputs(text.data, stderr);
-    } else if (gs_diag_count(diag) > 0) {
-        fprintf(stderr, "genshaders: out of memory while printing %zu errors\n",
-                gs_diag_count(diag));
-    }
-    mf_buffer_release(&text);
-}
-
 static void summary_print(const struct gs_build_summary *summary, double seconds, bool failed) {
     fprintf(stderr,
             "genshaders: %zu variants planned, %zu compiled, %zu up to date, %zu excluded, "
@@ -62,7 +51,7 @@ static int build_run(struct gs_build_options *options, bool json, bool quiet) {
     if (json) {
         summary_print_json(&summary, diag, seconds, failed);
     } else {
-        diagnostics_print(diag);
+        gs_command_diagnostics(diag);
         if (failed || !quiet) {
             summary_print(&summary, seconds, failed);
         }
@@ -109,7 +98,7 @@ int gs_command_list(int argc, char **argv) {
     for (size_t i = 0; i < plan.variant_count; i++) {
         puts(plan.variants[i].promise.name);
     }
-    diagnostics_print(diag);
+    gs_command_diagnostics(diag);
     gs_plan_release(&plan);
     gs_diag_destroy(&diag);
     failed = fflush(stdout) != 0 || ferror(stdout) || failed;

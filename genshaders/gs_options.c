@@ -49,6 +49,17 @@ int gs_options_parse(int argc, char **argv, const struct gs_option *options, int
     return word_count;
 }
 
+void gs_command_diagnostics(const struct gs_diag *diag) {
+    struct mf_buffer text = {0};
+    if (gs_diag_format(diag, &text) == KILN_OK && text.data != NULL) {
+        fputs(text.data, stderr);
+    } else if (gs_diag_count(diag) > 0) {
+        fprintf(stderr, "genshaders: out of memory while printing %zu errors\n",
+                gs_diag_count(diag));
+    }
+    mf_buffer_release(&text);
+}
+
 int gs_options_number(const char *command, const char *option, const char *text,
                       unsigned long limit, unsigned long *out) {
     char *end = NULL;

@@ -13,9 +13,8 @@ void gs_variant_result_release(struct gs_variant_result *result) {
     *result = (struct gs_variant_result){0};
 }
 
-/* Path of the template relative to the tree's root, of which template_path begins with. */
-static const char *template_relative(const struct gs_variant *variant,
-                                     const struct gs_source_tree *tree) {
+const char *gs_variant_template(const struct gs_variant *variant,
+                                const struct gs_source_tree *tree) {
     const char *root = gs_source_root(tree);
     const char *path = variant->template_path;
     size_t length = strlen(root);
@@ -40,11 +39,7 @@ static enum kiln_result variant_hash(const struct gs_variant *variant, const cha
     return result;
 }
 
-/*
- * Line numbers and blank lines say where text stood, and reach a module only as debug information,
- * which artifacts have none of: without them an edited comment changes no key.
- */
-static enum kiln_result text_without_positions(const char *text, struct mf_buffer *out) {
+enum kiln_result gs_variant_text(const char *text, struct mf_buffer *out) {
     enum kiln_result result = KILN_OK;
     while (*text != 0 && result == KILN_OK) {
         size_t length = strcspn(text, "\n");
@@ -66,7 +61,7 @@ static enum kiln_result recipe_hash(const struct gs_variant_context *context,
                                     struct mf_hash *recipe, struct mf_hash *key) {
     struct mf_buffer canonical = {0};
     struct mf_hash_state *state = NULL;
-    enum kiln_result result = text_without_positions(text, &canonical);
+    enum kiln_result result = gs_variant_text(text, &canonical);
     if (result != KILN_OK || (result = mf_hash_begin(MF_HASH_RECIPE, &state)) != KILN_OK) {
         goto done;
     }
@@ -261,7 +256,7 @@ static enum kiln_result artifact_complete(const struct gs_variant_context *conte
 
 void gs_variant_build(const struct gs_variant_context *context, const struct gs_variant *variant,
                       struct gs_variant_result *result) {
-    const char *template_path = template_relative(variant, context->tree);
+    const char *template_path = gs_variant_template(variant, context->tree);
     struct gs_object object = {0};
     struct mf_hash declared, key;
     bool compiled = false;

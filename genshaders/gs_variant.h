@@ -29,6 +29,17 @@ struct gs_variant_result {
     struct mf_buffer bytes;
 };
 
+/* Path of the variant's template relative to the tree's root. */
+const char *gs_variant_template(const struct gs_variant *variant,
+                                const struct gs_source_tree *tree);
+
+/*
+ * Appends preprocessed text as keys see it: without #line directives and blank lines. These say
+ * where text stood, and reach a module only as debug information, which artifacts have none of:
+ * without them an edited comment changes no key.
+ */
+enum kiln_result gs_variant_text(const char *text, struct mf_buffer *out);
+
 void gs_variant_build(const struct gs_variant_context *context, const struct gs_variant *variant,
                       struct gs_variant_result *result);
 void gs_variant_result_release(struct gs_variant_result *result);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Targets that run the generator and tests where the toolchain is.
-.PHONY: spv lock regen-check lint golden shell
+.PHONY: spv lock regen-check bench-build lint golden shell
 generator := $(bin)/genshaders
 
 # The generator looks at every input itself and does nothing when nothing changed.
@@ -12,6 +12,9 @@ lock: spv
 
 regen-check: $(generator)
 	@CHECK=full tests/steps/regen_check.sh --strict
+
+bench-build: $(generator)
+	@tests/bench/build.py $(generator)
 
 golden: $(bin)/verify
 	@$(bin)/verify golden tests/golden

@@ -33,6 +33,7 @@ help:
 #: make spv              generate the artifacts into spv/ (only what changed)
 #: make verify           run every artifact and compare with the CPU reference (SUITE=quick|seeds|full, VERIFY_ARGS=…)
 #: make bench            check and time the artifacts on a table of problems (TABLE=FILE, BENCH_ARGS=…)
+#: make bench-build      time the generator beside glslc, in processor time an artifact
 #: make unit             unit tests (config=debug|release|asan|tsan)
 #: make check-asan       unit tests under AddressSanitizer and UBSan; check-tsan: under ThreadSanitizer
 #: make lint             the rules on sources
