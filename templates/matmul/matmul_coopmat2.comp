@@ -12,9 +12,6 @@
 // Clamped tensors are zeros past their ends and load slower, so only tiles at an end of t or nout use
 // them, and what is left of k.
 
-#extension GL_KHR_cooperative_matrix : require
-#extension GL_KHR_memory_scope_semantics : require
-#extension GL_NV_cooperative_matrix2 : require
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #extension GL_EXT_control_flow_attributes : require
@@ -29,30 +26,17 @@ layout(local_size_x = K_WORKGROUP) in;
 #define MATMUL_TENSORS
 #include "matmul.glsl"
 
-#define XPiece coopmat<float16_t, gl_ScopeWorkgroup, K_TOKENS, K_STEP, gl_MatrixUseA>
-#define WPiece coopmat<float16_t, gl_ScopeWorkgroup, K_STEP, K_ROWS, gl_MatrixUseB>
-#define Sum coopmat<float, gl_ScopeWorkgroup, K_TOKENS, K_ROWS, gl_MatrixUseAccumulator>
-
-#define Tensor tensorLayoutNV<2>
-#define ClampedTensor tensorLayoutNV<2, gl_CooperativeMatrixClampModeConstantNV>
-#define Transposed tensorViewNV<2, false, 1, 0>
+#include "matmul_tensors.glsl"
 
 // k, a multiple of 8: said in a way that tells the compiler how the rows are aligned.
 uint k_aligned() {
     return k & ~7u;
 }
 
-#if K_X_TYPE == X_TYPE_F32 || (K_LOAD == LOAD_TENSOR && !defined(W_HALVES))
-#extension GL_EXT_buffer_reference : require
-// Functions that decode are given the block's place in memory, too, and do not need it: x and the
-// decoder know theirs. `block` counts blocks from the tensor's first one, `element` from the block's.
-layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Place {
-    uint words;
-};
-#endif
-
+// Elements that are not halves in memory: `block` counts blocks from the tensor's first one, `element`
+// from the block's.
 #if K_X_TYPE == X_TYPE_F32
-float16_t x_half(const in Place place, const in uint[2] block, const in uint[2] element) {
+float16_t x_half(PLACE, const in uint[2] block, const in uint[2] element) {
     return float16_t(x[block[0] * k_aligned() + block[1]]);
 }
 #define X_DECODE , x_half
@@ -65,7 +49,7 @@ float16_t x_half(const in Place place, const in uint[2] block, const in uint[2] 
 #define W_DECODE
 #elif K_LOAD == LOAD_TENSOR
 #define W_BLOCK_ELEMENTS BLOCK_ELEMENTS
-float16_t w_half(const in Place place, const in uint[2] block, const in uint[2] element) {
+float16_t w_half(PLACE, const in uint[2] block, const in uint[2] element) {
     uint row_bytes = k / BLOCK_ELEMENTS * BLOCK_BYTES;
     return float16_t(decode_element(block[0] * row_bytes + block[1] * BLOCK_BYTES, element[1]));
 }
@@ -102,21 +86,14 @@ void stage(Tile tile, uint i) {
 }
 #endif
 
-#define LOAD_X(piece, layout, i)                                                                   \
-    coopMatLoadTensorNV(piece, x, 0u,                                                              \
-                        sliceTensorLayoutNV(layout, tile.token, K_TOKENS, i, K_STEP) X_DECODE)
-
 #if K_LOAD == LOAD_TENSOR
 #define BEGIN_STEP
-#define LOAD_W(piece, layout, i)                                                                   \
-    coopMatLoadTensorNV(piece, weights, 0u,                                                        \
-                        sliceTensorLayoutNV(layout, tile.row, K_ROWS, i, K_STEP),                  \
-                        createTensorViewNV(2, false, 1, 0) W_DECODE)
+#define LOAD_W(piece, layout)                                                                      \
+    LOAD_W_TENSOR(piece, sliceTensorLayoutNV(layout, tile.row, K_ROWS, i, K_STEP))
 #else
 #define BEGIN_STEP barrier() // this step is staged, and the one before is no longer read
-#define LOAD_W(piece, layout, i)                                                                   \
-    coopMatLoad(piece, w_stage, stage_half(i), STAGE_STRIDE,                                       \
-                gl_CooperativeMatrixLayoutColumnMajor);                                            \
+#define LOAD_W(piece, layout)                                                                      \
+    LOAD_W_STAGE(piece, stage_half(i));                                                            \
     stage(tile, i + K_STEP)
 #endif
 
@@ -125,8 +102,9 @@ void stage(Tile tile, uint i) {
         XPiece x_piece;                                                                            \
         WPiece w_piece;                                                                            \
         BEGIN_STEP;                                                                                \
-        LOAD_X(x_piece, x_layout, i);                                                              \
-        LOAD_W(w_piece, w_layout, i);                                                              \
+        LOAD_X_TENSOR(x_piece,                                                                     \
+                      sliceTensorLayoutNV(x_layout, tile.token, K_TOKENS, i, K_STEP));             \
+        LOAD_W(w_piece, w_layout);                                                                 \
         sum = coopMatMulAdd(x_piece, w_piece, sum);                                                \
     }
 
@@ -136,11 +114,11 @@ void stage(Tile tile, uint i) {
     layout = setTensorLayoutStrideNV(layout, k_aligned() / (block_elements), 1)
 
 void compute(Tile tile) {
-    Tensor x_tensor = createTensorLayoutNV(2);
-    Tensor w_tensor = createTensorLayoutNV(2);
-    ClampedTensor x_clamped = createTensorLayoutNV(2, gl_CooperativeMatrixClampModeConstantNV);
-    ClampedTensor w_clamped = createTensorLayoutNV(2, gl_CooperativeMatrixClampModeConstantNV);
-    ClampedTensor y_clamped = createTensorLayoutNV(2, gl_CooperativeMatrixClampModeConstantNV);
+    Tensor x_tensor = TENSOR;
+    Tensor w_tensor = TENSOR;
+    ClampedTensor x_clamped = CLAMPED_TENSOR;
+    ClampedTensor w_clamped = CLAMPED_TENSOR;
+    ClampedTensor y_clamped = CLAMPED_TENSOR;
     SET_LAYOUT(x_tensor, t, 1);
     SET_LAYOUT(x_clamped, t, 1);
     SET_LAYOUT(w_tensor, nout, W_BLOCK_ELEMENTS);
@@ -148,7 +126,7 @@ void compute(Tile tile) {
     y_clamped = setTensorLayoutDimensionNV(y_clamped, t, nout);
     y_clamped = setTensorLayoutStrideNV(y_clamped, y_stride, 1);
 
-    Sum sum = Sum(0.0);
+    Sum sum = ZERO_SUM;
     bool x_inside = K_TOKENS <= t - tile.token;
     uint whole_steps = k_aligned() / K_STEP * K_STEP;
     uint i = 0u;
@@ -166,8 +144,7 @@ void compute(Tile tile) {
     }
 #endif
     MULTIPLY_STEPS(x_clamped, w_clamped, k_aligned())
-    coopMatStoreTensorNV(sum, y, row_first,
-                         sliceTensorLayoutNV(y_clamped, tile.token, K_TOKENS, tile.row, K_ROWS));
+    STORE_Y(sum, sliceTensorLayoutNV(y_clamped, tile.token, K_TOKENS, tile.row, K_ROWS));
 }
 
 void main() {
