@@ -13,6 +13,8 @@ enum gs_exit { GS_EXIT_OK = 0, GS_EXIT_FAILED = 1, GS_EXIT_USAGE = 2, GS_EXIT_TO
 
 int gs_command_build(int argc, char **argv);
 int gs_command_expand(int argc, char **argv);
+int gs_command_import(int argc, char **argv);
+int gs_command_inspect(int argc, char **argv);
 int gs_command_list(int argc, char **argv);
 int gs_command_lock(int argc, char **argv);
 int gs_command_normalise(int argc, char **argv);

@@ -16,14 +16,6 @@ static int error_print(const char *path, const struct kiln_error *error) {
     return GS_EXIT_FAILED;
 }
 
-/* Target environment by the module's own version word. */
-static enum gs_target module_target(const struct gs_module *module) {
-    uint32_t version = module->words[1];
-    return version <= 0x00010300   ? GS_TARGET_VULKAN_1_1
-           : version <= 0x00010500 ? GS_TARGET_VULKAN_1_2
-                                   : GS_TARGET_VULKAN_1_3;
-}
-
 static enum kiln_result module_load(const char *path, struct gs_module *module,
                                     struct kiln_error *error) {
     struct mf_buffer bytes = {0};
@@ -52,7 +44,7 @@ static enum kiln_result module_save(const struct gs_module *module, const char *
 /* Normalises a module that passed the gate, validates it before and after, and stores it. */
 static enum kiln_result module_normalise_to(struct gs_module *module, const char *path,
                                             struct kiln_error *error) {
-    enum gs_target target = module_target(module);
+    enum gs_target target = gs_spvtools_target(module);
     enum kiln_result result = gs_module_normalise(module, error);
     if (result == KILN_OK) {
         result = gs_spvtools_validate(module, target, error);

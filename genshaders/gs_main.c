@@ -49,6 +49,21 @@ static const struct command commands[] = {
      "  --write LOCK     write the names and hashes of its artifacts\n"
      "  --compare LOCK   print what differs; status 1 if anything does, 3 if the lock was\n"
      "                   made with another toolchain\n"},
+    {"inspect", gs_command_inspect, "print what a SPIR-V module is and needs",
+     " FILE.spv...\n"
+     "\n"
+     "Prints entry points, local size, bindings, push constants, specialisation constants,\n"
+     "capabilities, the device features they need, workgroup memory and the instructions, most\n"
+     "frequent first.\n"},
+    {"import", gs_command_import, "make a bundle of modules from other front ends",
+     " FILE.spv|DIR... --out DIR [--recipe NAME]\n"
+     "\n"
+     "Takes compute modules of any compiler: splits them by entry point, names each entry point\n"
+     "`main`, optimises, reflects and hashes them, and writes a manifest. Of a directory, every\n"
+     "*.spv in it. One module that is refused, and nothing is written.\n"
+     "\n"
+     "  --out DIR      the bundle: manifest.json and the modules\n"
+     "  --recipe NAME  performance, size or none: leave the instructions as they are (none)\n"},
     {"normalise", gs_command_normalise, "name a module's entry point `main`",
      " IN.spv OUT.spv\n"
      "\n"

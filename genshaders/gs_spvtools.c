@@ -52,11 +52,22 @@ static enum kiln_result module_replace(struct gs_module *module, const uint32_t 
     return KILN_OK;
 }
 
-enum kiln_result gs_spvtools_optimise(struct gs_module *module, enum gs_target target,
-                                      enum gs_recipe recipe, struct kiln_error *error) {
-    if (recipe == GS_RECIPE_NONE) {
-        return KILN_OK;
+static enum kiln_result passes_register(spv_optimizer_t *optimiser, const char *const *passes,
+                                        size_t pass_count, struct kiln_error *error) {
+    for (size_t i = 0; i < pass_count; i++) {
+        if (!spvOptimizerRegisterPassFromFlag(optimiser, passes[i])) {
+            return kiln_error_set(error, KILN_ERR_UNSUPPORTED,
+                                  "SPIRV-Tools %s has no optimiser pass %s", gs_spvtools_version(),
+                                  passes[i]);
+        }
     }
+    return KILN_OK;
+}
+
+/* Runs these passes, or without any the library's own list for size. `what` is for messages. */
+static enum kiln_result passes_run(struct gs_module *module, enum gs_target target,
+                                   const char *what, const char *const *passes, size_t pass_count,
+                                   bool keep_bindings, struct kiln_error *error) {
     enum kiln_result result = KILN_ERR_MEMORY;
     spv_binary binary = NULL;
     spv_optimizer_t *optimiser = spvOptimizerCreate(target_environments[target]);
@@ -68,24 +79,19 @@ enum kiln_result gs_spvtools_optimise(struct gs_module *module, enum gs_target t
     optimiser_message[0] = 0;
     spvOptimizerSetMessageConsumer(optimiser, optimiser_consume);
     spvOptimizerOptionsSetRunValidator(options, false);
-    spvOptimizerOptionsSetPreserveBindings(options, true);
+    spvOptimizerOptionsSetPreserveBindings(options, keep_bindings);
     spvOptimizerOptionsSetPreserveSpecConstants(options, true);
-    if (recipe == GS_RECIPE_SIZE) {
+    if (pass_count == 0) {
         spvOptimizerRegisterSizePasses(optimiser);
     }
-    for (size_t i = 0; recipe == GS_RECIPE_PERFORMANCE && i < PERFORMANCE_PASS_COUNT; i++) {
-        if (!spvOptimizerRegisterPassFromFlag(optimiser, performance_passes[i])) {
-            result = kiln_error_set(error, KILN_ERR_UNSUPPORTED,
-                                    "SPIRV-Tools %s has no optimiser pass %s",
-                                    gs_spvtools_version(), performance_passes[i]);
-            goto done;
-        }
+    result = passes_register(optimiser, passes, pass_count, error);
+    if (result != KILN_OK) {
+        goto done;
     }
     spv_result_t status =
         spvOptimizerRun(optimiser, module->words, module->word_count, &binary, options);
     if (status != SPV_SUCCESS || binary == NULL) {
-        result = kiln_error_set(error, KILN_ERR_SPIRV, "optimiser (%s recipe) failed: %s",
-                                gs_recipe_string(recipe),
+        result = kiln_error_set(error, KILN_ERR_SPIRV, "optimiser (%s) failed: %s", what,
                                 optimiser_message[0] ? optimiser_message : "no message");
         goto done;
     }
@@ -100,6 +106,29 @@ done:
         spvOptimizerDestroy(optimiser);
     }
     return result;
+}
+
+enum kiln_result gs_spvtools_optimise(struct gs_module *module, enum gs_target target,
+                                      enum gs_recipe recipe, struct kiln_error *error) {
+    size_t pass_count = recipe == GS_RECIPE_PERFORMANCE ? PERFORMANCE_PASS_COUNT : 0;
+    return recipe == GS_RECIPE_NONE ? KILN_OK
+                                    : passes_run(module, target, gs_recipe_string(recipe),
+                                                 performance_passes, pass_count, true, error);
+}
+
+enum kiln_result gs_spvtools_prune(struct gs_module *module, enum gs_target target,
+                                   struct kiln_error *error) {
+    static const char *const passes[] = {"--eliminate-dead-functions",
+                                         "--eliminate-dead-variables"};
+    return passes_run(module, target, "prune", passes, sizeof passes / sizeof *passes, false,
+                      error);
+}
+
+enum gs_target gs_spvtools_target(const struct gs_module *module) {
+    uint32_t version = module->words[1];
+    return version <= 0x00010300   ? GS_TARGET_VULKAN_1_1
+           : version <= 0x00010500 ? GS_TARGET_VULKAN_1_2
+                                   : GS_TARGET_VULKAN_1_3;
 }
 
 static enum kiln_result diagnostic_error(spv_result_t status, spv_diagnostic diagnostic,
@@ -126,6 +155,8 @@ enum kiln_result gs_spvtools_validate(const struct gs_module *module, enum gs_ta
         goto done;
     }
     spvValidatorOptionsSetFriendlyNames(options, false);
+    spvValidatorOptionsSetScalarBlockLayout(options, true);
+    spvValidatorOptionsSetAllowLocalSizeId(options, true);
     spv_const_binary_t binary = {module->words, module->word_count};
     spv_result_t status = spvValidateWithOptions(context, options, &binary, &diagnostic);
     result = diagnostic_error(status, diagnostic, "invalid SPIR-V", error);

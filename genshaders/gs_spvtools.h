@@ -21,7 +21,21 @@
 enum kiln_result gs_spvtools_optimise(struct gs_module *module, enum gs_target target,
                                       enum gs_recipe recipe, struct kiln_error *error);
 
-/* KILN_ERR_SPIRV with the validator's first message when the module is invalid for the target. */
+/* The lowest target that takes modules of that module's version. */
+enum gs_target gs_spvtools_target(const struct gs_module *module);
+
+/*
+ * Drops functions that no entry point reaches and then global variables that nothing uses, bindings
+ * too: for a module split off from one with other entry points. Instructions stay as they are.
+ * Input and errors as for gs_spvtools_optimise.
+ */
+enum kiln_result gs_spvtools_prune(struct gs_module *module, enum gs_target target,
+                                   struct kiln_error *error);
+
+/*
+ * KILN_ERR_SPIRV with the validator's first message when the module is invalid for the target.
+ * Scalar block layout and LocalSizeId are let through; a module's requirements name both.
+ */
 enum kiln_result gs_spvtools_validate(const struct gs_module *module, enum gs_target target,
                                       struct kiln_error *error);
 

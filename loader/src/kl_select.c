@@ -15,7 +15,7 @@ static const struct kl_tier {
     bool exact;
 } tier_table[] = {
     {"portable", 1.0, 1.0, true},  {"subgroup", 2.0, 2.0, true},   {"dp4a", 3.0, 3.0, false},
-    {"coopmat", 12.0, 0.5, false}, {"coopmat2", 16.0, 0.5, false},
+    {"coopmat", 12.0, 0.5, false}, {"coopmat2", 16.0, 0.5, false}, {"imported", 1.0, 1.0, false},
 };
 
 static const struct kl_tier *kl_tier_find(const char *name) {

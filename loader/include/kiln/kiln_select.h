@@ -36,7 +36,8 @@ enum kiln_result kiln_requirements_check(const struct kiln_device_info *info,
 enum kiln_precision {
     /* f32 arithmetic on the dequantised weights: tiers portable and subgroup. */
     KILN_PRECISION_EXACT = 0,
-    /* also tiers that round activations or accumulate in another order: dp4a, coopmat, coopmat2 */
+    /* also tiers that round activations or accumulate in another order: dp4a, coopmat, coopmat2;
+     * and imported modules, of whose arithmetic nothing is known */
     KILN_PRECISION_FAST = 1
 };
 
@@ -71,9 +72,9 @@ enum kiln_result kiln_query_apply_environment(struct kiln_query *query, struct k
  * by weight(tier) / padding, higher first; padding is the product over the grid's factors of
  * ceil(dim/tile)·tile/dim, 1 without dims. Weights: portable 1, subgroup 2, dp4a 3 (1.5 where
  * packed dot products are not accelerated), coopmat 12, coopmat2 16; on CPU devices the last two
- * are 1/2. Scores within an eighth of an octave (9 %) are equal: of those, more groups as long as
- * there are fewer than 256, then fewer; of equally many, the one whose dimensions are nearest to
- * their limits; then the name.
+ * are 1/2; imported 1. Scores within an eighth of an octave (9 %) are equal: of those, more groups
+ * as long as there are fewer than 256, then fewer; of equally many, the one whose dimensions are
+ * nearest to their limits; then the name.
  *
  * `explanation` may be NULL. One line per candidate is appended, ending in a newline:
  * "NAME: rejected: reason" or "NAME: score S, G groups", and last "selected: NAME".
