@@ -49,6 +49,11 @@ static const struct command commands[] = {
      "  --write LOCK     write the names and hashes of its artifacts\n"
      "  --compare LOCK   print what differs; status 1 if anything does, 3 if the lock was\n"
      "                   made with another toolchain\n"},
+    {"pack", gs_command_pack, "write a bundle as one file",
+     " [--bundle DIR] [--out FILE]\n"
+     "\n"
+     "  --bundle DIR  the bundle: manifest.json and the modules (spv)\n"
+     "  --out FILE    the pack (spv/kernels.kiln)\n"},
     {"inspect", gs_command_inspect, "print what a SPIR-V module is and needs",
      " FILE.spv...\n"
      "\n"

@@ -17,6 +17,8 @@ static XXH64_hash_t domain_seed(enum mf_hash_domain domain) {
         return UINT64_C(0x6b696c6e69666163); /* kilnifac */
     case MF_HASH_FILE:
         return UINT64_C(0x6b696c6e66696c65); /* kilnfile */
+    case MF_HASH_PACK:
+        return UINT64_C(0x6b696c6e7061636b); /* kilnpack */
     }
     return 0;
 }

@@ -31,7 +31,8 @@ enum mf_hash_domain {
     MF_HASH_RECIPE,    /* "kilnrcpe": everything that can change an artifact's bytes */
     MF_HASH_CONTENT,   /* "kilncont": the final SPIR-V words as little-endian bytes */
     MF_HASH_INTERFACE, /* "kilnifac": bindings, push constants, local size, grid, requirements */
-    MF_HASH_FILE       /* "kilnfile": source files, for change detection only */
+    MF_HASH_FILE,      /* "kilnfile": source files, for change detection only */
+    MF_HASH_PACK       /* "kilnpack": a pack without its trailing hash */
 };
 
 /* One-shot: the XXH3-128 of the raw bytes with the domain's seed; no length prefix. */

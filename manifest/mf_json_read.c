@@ -30,21 +30,6 @@ enum text_kind {
     TEXT_NAME        /* mf_name_check */
 };
 
-static bool is_identifier(const char *text) {
-    if (text[0] >= '0' && text[0] <= '9') {
-        return false;
-    }
-    size_t i = 0;
-    for (; text[i]; i++) {
-        char c = text[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_')) {
-            return false;
-        }
-    }
-    return i > 0 && i <= 255;
-}
-
 static bool is_plain_text(const char *text) {
     size_t i = 0;
     for (; text[i]; i++) {
@@ -72,7 +57,7 @@ static void check_text(struct reader *reader, enum text_kind kind, const char *k
         break;
     case TEXT_OPTIONAL:
     case TEXT_IDENTIFIER:
-        if (!is_identifier(text) && (kind == TEXT_IDENTIFIER || text[0] != '\0')) {
+        if (!mf_name_is_identifier(text) && (kind == TEXT_IDENTIFIER || text[0] != '\0')) {
             expected = "an identifier ([A-Za-z_][A-Za-z0-9_]*)";
         }
         break;

@@ -64,6 +64,21 @@ enum kiln_result mf_name_check(const char *name, struct kiln_error *error) {
     }
 }
 
+bool mf_name_is_identifier(const char *text) {
+    if (text[0] >= '0' && text[0] <= '9') {
+        return false;
+    }
+    size_t i = 0;
+    for (; text[i]; i++) {
+        char c = text[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_')) {
+            return false;
+        }
+    }
+    return i > 0 && i <= 255;
+}
+
 /* Appends `separator` and `part` after checking it; `what` names the field in the message. */
 static enum kiln_result append_part(struct mf_buffer *out, const char *separator, const char *what,
                                     const char *part, struct kiln_error *error) {

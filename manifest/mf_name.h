@@ -13,6 +13,8 @@
 
 #include "mf_buffer.h"
 
+#include <stdbool.h>
+
 #define MF_NAME_MAX_BYTES 96
 
 /* KILN_ERR_FORMAT, with the reason, unless `part` can stand between two "__". */
@@ -24,6 +26,9 @@ enum kiln_result mf_name_check_part(const char *part, struct kiln_error *error);
  * imported modules may have fewer.
  */
 enum kiln_result mf_name_check(const char *name, struct kiln_error *error);
+
+/* True for [A-Za-z_][A-Za-z0-9_]* of at most 255 bytes. */
+bool mf_name_is_identifier(const char *text);
 
 /* The name in `arena`; KILN_ERR_FORMAT or KILN_ERR_LIMIT name the offending part. */
 enum kiln_result mf_name_make(struct mf_arena *arena, const char *family, const char *const *dtypes,

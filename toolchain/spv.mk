@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: MIT
 # Targets that run the generator and tests where the toolchain is.
-.PHONY: spv lock regen-check bench-build lint golden shell
+.PHONY: spv pack lock regen-check bench-build lint golden shell
 generator := $(bin)/genshaders
 
 # The generator looks at every input itself and does nothing when nothing changed.
 spv: $(generator) launchers
 	@$(generator) build --templates templates --out spv --cache $(BUILD)/cache --jobs $(JOBS)
+
+# The manifest keeps its time where nothing changed.
+pack: spv
+	@$(MAKE) --no-print-directory spv/kernels.kiln
+spv/kernels.kiln: spv/manifest.json $(generator)
+	@$(generator) pack --bundle spv --out $@
 
 lock: spv
 	@$(generator) lock --manifest spv/manifest.json --write manifest/artifacts.lock

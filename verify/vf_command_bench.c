@@ -131,7 +131,7 @@ int vf_command_bench(const struct vf_options *options) {
     enum kiln_result result = vf_bench_table_read(options->operands[0], &table, &error);
     if (result == KILN_OK) {
         status = VF_EXIT_BUNDLE;
-        result = kiln_bundle_open_directory(options->bundle, &bundle, &error);
+        result = kiln_bundle_open(options->bundle, &bundle, &error);
     }
     if (result == KILN_OK) {
         result = open_device(options, &instance, &device, &error);

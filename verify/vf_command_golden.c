@@ -75,11 +75,12 @@ static enum kiln_result check_bundle(const struct vf_options *options, bool *usa
 
     *usable = false;
     snprintf(path, sizeof path, "%s/manifest.json", options->bundle);
-    if (stat(path, &status) != 0) {
+    if (stat(path, &status) != 0 &&
+        (stat(options->bundle, &status) != 0 || S_ISDIR(status.st_mode))) {
         printf("No bundle at %s: the dequant artifacts were not run.\n", options->bundle);
         return KILN_OK;
     }
-    result = kiln_bundle_open_directory(options->bundle, &bundle, error);
+    result = kiln_bundle_open(options->bundle, &bundle, error);
     *usable = result == KILN_OK;
     kiln_bundle_close(&bundle);
     return result;

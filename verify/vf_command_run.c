@@ -172,7 +172,7 @@ int vf_command_run(const struct vf_options *options) {
     struct vf_plan plan = {0};
     struct kiln_error error = {0};
     int status = VF_EXIT_BUNDLE;
-    enum kiln_result result = kiln_bundle_open_directory(options->bundle, &bundle, &error);
+    enum kiln_result result = kiln_bundle_open(options->bundle, &bundle, &error);
 
     if (result == KILN_OK && kiln_bundle_artifact_count(bundle) == 0) {
         result = kiln_error_set(&error, KILN_ERR_NOT_FOUND, "it holds no artifact");

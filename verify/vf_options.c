@@ -17,7 +17,7 @@ static const char help_text[] =
     "       verify devices                  list the Vulkan devices\n"
     "       verify merge OUT.json IN.json...  join JSON reports of one bundle\n"
     "\n"
-    "  --bundle DIR       bundle directory (default: spv)\n"
+    "  --bundle PATH      bundle: a directory or a pack (default: spv)\n"
     "  --suite NAME       quick (default), seeds or full\n"
     "  --device WHICH     index, part of a name, or all (default: all)\n"
     "  --filter GLOB      only artifacts whose name matches; may be repeated\n"

@@ -27,7 +27,7 @@ struct vf_options {
     enum vf_command command;
     const char *const *operands;
     size_t operand_count;
-    const char *bundle; /* directory */
+    const char *bundle; /* directory or pack */
     const char *suite_name;
     unsigned suite;             /* VF_SUITE_* bit */
     const char *device;         /* index, part of a name, or "all" */

@@ -114,7 +114,7 @@ static enum kiln_result need_bundle(struct worker *worker, struct kiln_error *er
     enum kiln_result result = KILN_OK;
 
     if (!worker->bundle) {
-        result = kiln_bundle_open_directory(worker->options->bundle, &worker->bundle, error);
+        result = kiln_bundle_open(worker->options->bundle, &worker->bundle, error);
     }
     return result;
 }

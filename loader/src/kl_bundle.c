@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "kl_bundle.h"
 
+#include "kl_pack.h"
 #include "kl_path.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KL_MANIFEST_NAME "manifest.json"
 
 struct kiln_bundle {
     atomic_size_t reference_count;
-    int directory; /* of the artifacts; stays open, so that a rename cannot mix two bundles */
+    int directory; /* of the artifacts; stays open, so that a rename cannot mix two bundles; or -1
+                    */
     char *label;   /* the caller's path, for messages */
+    struct kl_pack *pack; /* NULL for a directory */
+    void *mapped;         /* the pack's file; NULL for a pack in the caller's memory */
+    size_t mapped_bytes;
     struct mf_manifest manifest;
 };
 
@@ -79,34 +85,90 @@ static enum kiln_result kl_bundle_read_manifest(struct kiln_bundle *bundle,
     return result;
 }
 
-enum kiln_result kiln_bundle_open_directory(const char *path, struct kiln_bundle **bundle,
-                                            struct kiln_error *error) {
+/* An object that holds nothing yet, with a copy of the label. */
+static enum kiln_result kl_bundle_create(const char *function, const char *label,
+                                         struct kiln_bundle **bundle, struct kiln_error *error) {
     if (!bundle) {
-        return kiln_error_set(error, KILN_ERR_ARGUMENT, "kiln_bundle_open_directory: no bundle");
+        return kiln_error_set(error, KILN_ERR_ARGUMENT, "%s: no bundle", function);
     }
     *bundle = NULL;
-    if (!path) {
-        return kiln_error_set(error, KILN_ERR_ARGUMENT, "kiln_bundle_open_directory: no path");
+    if (!label) {
+        return kiln_error_set(error, KILN_ERR_ARGUMENT, "%s: no path", function);
     }
-    struct kiln_bundle *opened = calloc(1, sizeof(*opened));
-    char *label = strdup(path);
-    if (!opened || !label) {
-        free(opened);
-        free(label);
-        return kiln_error_set(error, KILN_ERR_MEMORY, "%s: no memory", path);
+    struct kiln_bundle *created = calloc(1, sizeof(*created));
+    char *copy = strdup(label);
+    if (!created || !copy) {
+        free(created);
+        free(copy);
+        return kiln_error_set(error, KILN_ERR_MEMORY, "%s: no memory", label);
     }
-    opened->label = label;
-    atomic_init(&opened->reference_count, 1);
-    enum kiln_result result = kl_path_open_directory(path, &opened->directory, error);
-    if (!result) {
-        result = kl_bundle_read_manifest(opened, error);
-    }
+    created->label = copy;
+    created->directory = -1;
+    atomic_init(&created->reference_count, 1);
+    *bundle = created;
+    return KILN_OK;
+}
+
+enum kiln_result kiln_bundle_open_directory(const char *path, struct kiln_bundle **bundle,
+                                            struct kiln_error *error) {
+    enum kiln_result result = kl_bundle_create("kiln_bundle_open_directory", path, bundle, error);
     if (result) {
-        kiln_bundle_close(&opened);
         return result;
     }
-    *bundle = opened;
-    return KILN_OK;
+    result = kl_path_open_directory(path, &(*bundle)->directory, error);
+    if (!result) {
+        result = kl_bundle_read_manifest(*bundle, error);
+    }
+    if (result) {
+        kiln_bundle_close(bundle);
+    }
+    return result;
+}
+
+enum kiln_result kiln_bundle_open_pack(const char *path, struct kiln_bundle **bundle,
+                                       struct kiln_error *error) {
+    enum kiln_result result = kl_bundle_create("kiln_bundle_open_pack", path, bundle, error);
+    if (result) {
+        return result;
+    }
+    struct kiln_bundle *opened = *bundle;
+    result = kl_pack_map(path, &opened->mapped, &opened->mapped_bytes, error);
+    if (!result) {
+        result = kl_pack_open(opened->mapped, opened->mapped_bytes, opened->label,
+                              &opened->manifest, &opened->pack, error);
+    }
+    if (result) {
+        kiln_bundle_close(bundle);
+    }
+    return result;
+}
+
+enum kiln_result kiln_bundle_open_memory(const void *bytes, size_t size_bytes,
+                                         struct kiln_bundle **bundle, struct kiln_error *error) {
+    enum kiln_result result =
+        kl_bundle_create("kiln_bundle_open_memory", "pack in memory", bundle, error);
+    if (result) {
+        return result;
+    }
+    if (!bytes && size_bytes > 0) {
+        result = kiln_error_set(error, KILN_ERR_ARGUMENT, "kiln_bundle_open_memory: no bytes");
+    } else {
+        result = kl_pack_open(bytes, size_bytes, (*bundle)->label, &(*bundle)->manifest,
+                              &(*bundle)->pack, error);
+    }
+    if (result) {
+        kiln_bundle_close(bundle);
+    }
+    return result;
+}
+
+enum kiln_result kiln_bundle_open(const char *path, struct kiln_bundle **bundle,
+                                  struct kiln_error *error) {
+    struct stat status;
+    if (path && stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        return kiln_bundle_open_pack(path, bundle, error);
+    }
+    return kiln_bundle_open_directory(path, bundle, error);
 }
 
 struct kiln_bundle *kl_bundle_hold(struct kiln_bundle *bundle) {
@@ -123,6 +185,8 @@ void kiln_bundle_close(struct kiln_bundle **bundle) {
     if (atomic_fetch_sub_explicit(&closing->reference_count, 1, memory_order_acq_rel) != 1) {
         return;
     }
+    kl_pack_close(&closing->pack);
+    kl_pack_unmap(closing->mapped, closing->mapped_bytes);
     mf_manifest_release(&closing->manifest);
     if (closing->directory >= 0) {
         close(closing->directory);
@@ -188,8 +252,17 @@ enum kiln_result kiln_bundle_module(const struct kiln_bundle *bundle,
     }
     void *bytes = NULL;
     uint64_t size_bytes = 0;
-    enum kiln_result result =
-        kl_bundle_read(bundle, artifact->file, KILN_MODULE_LIMIT_BYTES, &bytes, &size_bytes, error);
+    enum kiln_result result;
+    if (bundle->pack) {
+        uint32_t *words = NULL;
+        size_t index = (size_t)(artifact - bundle->manifest.artifacts);
+        result = kl_pack_module(bundle->pack, index, &words, error);
+        bytes = words;
+        size_bytes = artifact->size_bytes;
+    } else {
+        result = kl_bundle_read(bundle, artifact->file, KILN_MODULE_LIMIT_BYTES, &bytes,
+                                &size_bytes, error);
+    }
     if (!result) {
         result = kl_bundle_check_bytes(artifact, bytes, size_bytes, error);
     }

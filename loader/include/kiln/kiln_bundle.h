@@ -6,6 +6,10 @@
  * directory is ever opened. Files are reached without following a symbolic link in any component
  * below the directory; the directory's own path belongs to the caller and is taken as it is.
  *
+ * A pack is one file, or bytes in memory, that holds the same (FORMAT.md, "Pack"): kernels.kiln. It
+ * opens faster, for its index is binary and its modules are expanded only when they are used. The
+ * members `file` of its artifacts are labels.
+ *
  * Hashes find corruption, not tampering: FORMAT.md says what protects against what.
  *
  * Thread safety: an open bundle is immutable; any number of threads may use it. Opening and closing
@@ -25,9 +29,10 @@
 extern "C" {
 #endif
 
-/* Largest manifest and largest module that are read, in bytes. */
+/* Largest manifest, module and pack that are read, in bytes. */
 #define KILN_MANIFEST_LIMIT_BYTES ((uint64_t)64 * 1024 * 1024)
 #define KILN_MODULE_LIMIT_BYTES ((uint64_t)16 * 1024 * 1024)
+#define KILN_PACK_LIMIT_BYTES ((uint64_t)512 * 1024 * 1024)
 
 struct kiln_bundle;
 
@@ -41,6 +46,26 @@ struct kiln_bundle;
  */
 enum kiln_result kiln_bundle_open_directory(const char *path, struct kiln_bundle **bundle,
                                             struct kiln_error *error);
+
+/*
+ * Opens a pack by its file, links followed, or in memory; checks its hash and its whole index. The
+ * file is mapped: it may be replaced or removed while the bundle is open, but not be written in
+ * place. The caller's bytes are borrowed, unchanged, until kiln_bundle_close; pipelines do not need
+ * them. Modules are checked by kiln_bundle_module as those of a directory.
+ *
+ * KILN_ERR_NOT_FOUND: no such file. KILN_ERR_PATH: no regular file. KILN_ERR_VERSION: a format or
+ * an abi newer than this library. KILN_ERR_HASH: the hash at its end is not that of its bytes.
+ * KILN_ERR_FORMAT, _DUPLICATE: no pack, cut, or an index that is not sound; the message names
+ * section and row. KILN_ERR_LIMIT: above KILN_PACK_LIMIT_BYTES. KILN_ERR_IO.
+ */
+enum kiln_result kiln_bundle_open_pack(const char *path, struct kiln_bundle **bundle,
+                                       struct kiln_error *error);
+enum kiln_result kiln_bundle_open_memory(const void *bytes, size_t size_bytes,
+                                         struct kiln_bundle **bundle, struct kiln_error *error);
+
+/* A directory or a pack, whichever `path` is. Errors as above. */
+enum kiln_result kiln_bundle_open(const char *path, struct kiln_bundle **bundle,
+                                  struct kiln_error *error);
 
 /* Drops the caller's reference and sets *bundle to NULL. NULL and a pointer to NULL are fine. */
 void kiln_bundle_close(struct kiln_bundle **bundle);
@@ -71,7 +96,8 @@ struct kiln_module {
  * them. *module is the caller's; all zero on failure.
  *
  * KILN_ERR_NOT_FOUND: `artifact` is not one of this bundle's, or its file is missing.
- * KILN_ERR_PATH: a symbolic link, or no regular file. KILN_ERR_HASH: size or content differ.
+ * KILN_ERR_PATH: a symbolic link, or no regular file. KILN_ERR_HASH: size or content differ, or, in
+ * a pack, the interface from its hash. KILN_ERR_FORMAT: it does not expand from its pack.
  * KILN_ERR_LIMIT: larger than KILN_MODULE_LIMIT_BYTES. KILN_ERR_SPIRV: refused by the check.
  * KILN_ERR_IO: the system's reason is in the message.
  */
