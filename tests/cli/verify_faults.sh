@@ -3,7 +3,7 @@
 # A kernel and copies of it with one fault each (tests/fixtures/verify_faults): the verifier passes the one and rejects all
 # the others, each for its own reason (the endless
 # one is verify_worker.sh's). On lavapipe, or whatever VK_DRIVER_FILES selects.
-# time limit: 300 s
+# time limit: 600 s
 . tests/cli/common.sh
 . toolchain/lane.sh
 : "${VERIFY:=${BUILD:-build}/verify}"

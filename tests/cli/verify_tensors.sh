@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # matmul's kernel of tier coopmat2, which few devices can run, with its tensor operations in plain GLSL
 # (tests/fixtures/tensors): tiles, tails, windows and decoding. On lavapipe, or whatever VK_DRIVER_FILES selects.
-# time limit: 300 s
+# time limit: 600 s
 . tests/cli/common.sh
 . toolchain/lane.sh
 : "${VERIFY:=${BUILD:-build}/verify}"

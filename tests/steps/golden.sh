@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The CPU decoders and quantisers against the golden vectors, and the dequantising artifacts on lavapipe.
-# time limit: 300 s
+# time limit: 600 s
 set -eu
 . toolchain/lane.sh
 lane_lavapipe || echo "no lavapipe here: the CPU part only"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every artifact on lavapipe.
-# time limit: 600 s
+# time limit: 1200 s
 set -eu
 . toolchain/lane.sh
 lane_lavapipe || {

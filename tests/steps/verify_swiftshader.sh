@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The portable artifacts on SwiftShader, which has no optional feature at all.
-# time limit: 600 s
+# time limit: 1200 s
 set -eu
 . toolchain/lane.sh
 lane_swiftshader || {
