@@ -36,6 +36,19 @@ struct tally {
     size_t untimed; /* cells */
 };
 
+/* After each cell, so that a run that is cut short leaves what it had. */
+static bool write_json(const struct vf_options *options, const struct vf_bench_report *report) {
+    struct mf_buffer text = {0};
+    bool written = options->json == NULL;
+
+    if (options->json) {
+        written =
+            vf_bench_report_json(report, &text) == KILN_OK && vf_output_write(options->json, &text);
+    }
+    mf_buffer_release(&text);
+    return written;
+}
+
 static enum kiln_result run_cells(const struct vf_options *options,
                                   const struct vf_bench_table *table, struct vf_device *device,
                                   struct kiln_bundle *bundle, struct vf_bench_report *report,
@@ -64,20 +77,11 @@ static enum kiln_result run_cells(const struct vf_options *options,
             fflush(stdout);
         }
         mf_buffer_release(&text);
+        if (result == KILN_OK && !write_json(options, report)) {
+            result = kiln_error_set(error, KILN_ERR_IO, "the report could not be written");
+        }
     }
     return result;
-}
-
-static bool write_json(const struct vf_options *options, const struct vf_bench_report *report) {
-    struct mf_buffer text = {0};
-    bool written = options->json == NULL;
-
-    if (options->json) {
-        written =
-            vf_bench_report_json(report, &text) == KILN_OK && vf_output_write(options->json, &text);
-    }
-    mf_buffer_release(&text);
-    return written;
 }
 
 static int bench(const struct vf_options *options, const struct vf_bench_table *table,
@@ -110,14 +114,13 @@ static int bench(const struct vf_options *options, const struct vf_bench_table *
         fprintf(stderr, "verify: %s\n",
                 error.message[0] ? error.message : kiln_result_string(result));
     }
-    const bool written = write_json(options, &report);
     printf("%zu cells, %zu without a time, %zu candidates failed\n", report.result_count,
            tally.untimed, tally.failed);
     for (size_t i = 0; results && i < table->cell_count; i++) {
         vf_bench_result_release(&results[i]);
     }
     free(results);
-    return result == KILN_OK && written && tally.failed == 0 ? VF_EXIT_OK : VF_EXIT_FAILURES;
+    return result == KILN_OK && tally.failed == 0 ? VF_EXIT_OK : VF_EXIT_FAILURES;
 }
 
 int vf_command_bench(const struct vf_options *options) {
