@@ -15,7 +15,7 @@ CHECK ?= full
 export BUILD PREFIX DESTDIR JOBS SUITE CHECK VERIFY_ARGS TABLE BENCH_ARGS MIRROR DEVELOPER
 
 # Run where the toolchain is.
-inner := all lib programs spv pack lock unit unit-build lint regen-check bench-build golden shell
+inner := all lib programs spv pack embed bundle lock unit unit-build lint regen-check bench-build golden shell
 # Run on the host, and enter the root for parts of their work.
 outer := quickstart check check-asan check-tsan verify bench native install format clean root dev-root help
 

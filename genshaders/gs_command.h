@@ -18,6 +18,7 @@ int gs_command_inspect(int argc, char **argv);
 int gs_command_list(int argc, char **argv);
 int gs_command_lock(int argc, char **argv);
 int gs_command_normalise(int argc, char **argv);
+int gs_command_embed(int argc, char **argv);
 int gs_command_pack(int argc, char **argv);
 int gs_command_split(int argc, char **argv);
 

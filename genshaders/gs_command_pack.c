@@ -84,3 +84,64 @@ int gs_command_pack(int argc, char **argv) {
     mf_arena_release(&arena);
     return result == KILN_OK ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
+
+/* "123," for each byte, 24 a line. */
+static enum kiln_result source_write(const struct mf_buffer *pack, struct mf_buffer *out) {
+    mf_buffer_append_string(out, "/* Written by genshaders embed. */\n"
+                                 "#include <stddef.h>\n\n"
+                                 "extern const unsigned char kiln_embedded_pack[];\n"
+                                 "extern const size_t kiln_embedded_pack_bytes;\n\n"
+                                 "_Alignas(16) const unsigned char kiln_embedded_pack[] = {");
+    for (size_t i = 0; i < pack->size_bytes; i++) {
+        unsigned char byte = (unsigned char)pack->data[i];
+        char text[8];
+        size_t length = 0;
+        if (i % 24 == 0) {
+            text[length++] = '\n';
+        }
+        if (byte >= 100) {
+            text[length++] = (char)('0' + byte / 100);
+        }
+        if (byte >= 10) {
+            text[length++] = (char)('0' + byte / 10 % 10);
+        }
+        text[length++] = (char)('0' + byte % 10);
+        text[length++] = ',';
+        mf_buffer_append(out, text, length);
+    }
+    return mf_buffer_append_string(
+        out, "\n};\nconst size_t kiln_embedded_pack_bytes = sizeof kiln_embedded_pack;\n");
+}
+
+int gs_command_embed(int argc, char **argv) {
+    const char *words[2] = {NULL, NULL};
+    if (gs_options_parse(argc, argv, NULL, 0, words, 2) != 2) {
+        fprintf(stderr, "genshaders embed: expected PACK OUT.c\n");
+        return GS_EXIT_USAGE;
+    }
+    struct mf_buffer pack = {0};
+    struct mf_buffer source = {0};
+    struct kiln_error error = {0};
+    enum kiln_result result = mf_file_read(words[0], 0, &pack, &error);
+    if (result == KILN_OK) {
+        struct mf_hash hash = mf_pack_hash(pack.data, pack.size_bytes);
+        if (pack.size_bytes < MF_PACK_HEADER_BYTES + MF_HASH_BYTES ||
+            memcmp(pack.data, MF_PACK_MAGIC, MF_PACK_MAGIC_BYTES) != 0 ||
+            memcmp(pack.data + pack.size_bytes - MF_HASH_BYTES, hash.bytes, MF_HASH_BYTES) != 0) {
+            result = kiln_error_set(&error, KILN_ERR_FORMAT, "%s: not a kiln pack, or damaged",
+                                    words[0]);
+        }
+    }
+    if (result == KILN_OK && source_write(&pack, &source) != KILN_OK) {
+        result = kiln_error_set(&error, KILN_ERR_MEMORY, "out of memory");
+    }
+    if (result == KILN_OK) {
+        result = mf_file_write_atomic(words[1], source.data, source.size_bytes, NULL, &error);
+    }
+    if (result != KILN_OK) {
+        fprintf(stderr, "genshaders embed: %s\n", error.message);
+    }
+    mf_buffer_release(&source);
+    mf_buffer_release(&pack);
+    return result == KILN_OK ? GS_EXIT_OK : GS_EXIT_FAILED;
+}

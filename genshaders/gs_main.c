@@ -54,6 +54,10 @@ static const struct command commands[] = {
      "\n"
      "  --bundle DIR  the bundle: manifest.json and the modules (spv)\n"
      "  --out FILE    the pack (spv/kernels.kiln)\n"},
+    {"embed", gs_command_embed, "a pack as C source, to be linked in",
+     " PACK OUT.c\n"
+     "\n"
+     "The source defines what kiln/kiln_embed.h declares.\n"},
     {"inspect", gs_command_inspect, "print what a SPIR-V module is and needs",
      " FILE.spv...\n"
      "\n"

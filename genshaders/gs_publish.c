@@ -59,7 +59,23 @@ static bool name_is_stale(const char *name, char *const *kept, size_t kept_count
            bsearch(&name, kept, kept_count, sizeof *kept, string_compare) == NULL;
 }
 
-/* Removes modules and half-written files that the manifest does not name. */
+/* A pack older than the manifest is another bundle's; one that cannot be looked at stays. */
+static bool pack_is_stale(const char *out, const char *name) {
+    struct mf_file_stat pack;
+    struct mf_file_stat manifest;
+    char path[PATH_MAX];
+    if (strcmp(name, "kernels.kiln") != 0) {
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/%s", out, name);
+    if (mf_file_stat(path, &pack, NULL) != KILN_OK) {
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/manifest.json", out);
+    return mf_file_stat(path, &manifest, NULL) == KILN_OK && pack.mtime_ns < manifest.mtime_ns;
+}
+
+/* Removes modules, half-written files and packs that are not of the manifest. */
 static enum kiln_result stale_remove(const char *out, const struct mf_manifest *manifest,
                                      size_t *removed_count, struct kiln_error *error) {
     struct mf_arena arena = {0};
@@ -79,7 +95,8 @@ static enum kiln_result stale_remove(const char *out, const struct mf_manifest *
     qsort(kept, manifest->artifact_count, sizeof *kept, string_compare);
     for (size_t i = 0; i < name_count && result == KILN_OK; i++) {
         char path[PATH_MAX];
-        if (!name_is_stale(names[i], kept, manifest->artifact_count)) {
+        if (!name_is_stale(names[i], kept, manifest->artifact_count) &&
+            !pack_is_stale(out, names[i])) {
             continue;
         }
         snprintf(path, sizeof path, "%s/%s", out, names[i]);

@@ -5,7 +5,8 @@
  * Modules are files named after their content, so new ones never replace those that the manifest in
  * place speaks of. The manifest is renamed into place last and is the only switch: a run killed at
  * any moment, or out of disk, leaves the old bundle whole or the new one. What no manifest names
- * any more is removed afterwards, by this run or by the next.
+ * any more is removed afterwards, by this run or by the next; so is a kernels.kiln that is older
+ * than the manifest.
  */
 #ifndef GS_PUBLISH_H
 #define GS_PUBLISH_H

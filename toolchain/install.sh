@@ -4,7 +4,7 @@
 #   include/kiln/             the public headers and those of manifest/ that they include
 #   lib/libkiln.a, libkiln.so the host's own build where there is one, otherwise the toolchain's
 #   lib/pkgconfig, lib/cmake  kiln.pc, kilnConfig.cmake
-#   share/kiln/spv            the bundle
+#   share/kiln/spv            the bundle, also as one file: kernels.kiln
 set -u
 here=$(cd "${0%/*}" && pwd -P) || exit 1
 cd "$here/.." || exit 1
@@ -20,7 +20,7 @@ case $prefix in
     ;;
 esac
 
-make --no-print-directory spv || exit 1
+make --no-print-directory pack || exit 1
 make --no-print-directory native || exit 1
 libraries=$build/native
 if [ ! -e "$libraries/libkiln.so" ]; then
@@ -28,9 +28,9 @@ if [ ! -e "$libraries/libkiln.so" ]; then
     make --no-print-directory "$libraries/libkiln.so" "$libraries/install/libkiln.a" || exit 1
 fi
 
-# The headers reachable from kiln.h by quoted includes.
+# kiln_embed.h, and the headers reachable from kiln.h by quoted includes.
 headers() {
-    todo=loader/include/kiln/kiln.h
+    todo="loader/include/kiln/kiln.h loader/include/kiln/kiln_embed.h"
     done=
     while [ -n "$todo" ]; do
         set -f

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Targets that run the generator and tests where the toolchain is.
-.PHONY: spv pack lock regen-check bench-build lint golden shell
+.PHONY: spv pack embed bundle lock regen-check bench-build lint golden shell
 generator := $(bin)/genshaders
 
 # The generator looks at every input itself and does nothing when nothing changed.
@@ -12,6 +12,21 @@ pack: spv
 	@$(MAKE) --no-print-directory spv/kernels.kiln
 spv/kernels.kiln: spv/manifest.json $(generator)
 	@$(generator) pack --bundle spv --out $@
+
+# For programs that want no files (loader/include/kiln/kiln_embed.h).
+embed: pack
+	@$(MAKE) --no-print-directory $(BUILD)/embed/kiln_embed.o $(BUILD)/embed/kiln_embed.h
+$(BUILD)/embed/kiln_embed.c: spv/kernels.kiln $(generator)
+	@mkdir -p $(@D) && $(generator) embed spv/kernels.kiln $@
+$(BUILD)/embed/kiln_embed.o: $(BUILD)/embed/kiln_embed.c
+	$(call say,CC $<)
+	$(Q)$(CC) -std=c11 -O0 -fPIC -c -o $@ $<
+$(BUILD)/embed/kiln_embed.h: loader/include/kiln/kiln_embed.h
+	@mkdir -p $(@D) && cp $< $@
+
+# The release archive.
+bundle: pack
+	@toolchain/bundle.sh spv $(BUILD)/bundle
 
 lock: spv
 	@$(generator) lock --manifest spv/manifest.json --write manifest/artifacts.lock

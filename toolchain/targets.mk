@@ -32,6 +32,8 @@ help:
 #: make                  build the libraries and programs: build/genshaders, build/verify
 #: make spv              generate the artifacts into spv/ (only what changed)
 #: make pack             the same as one file: spv/kernels.kiln
+#: make embed            the pack as an object file: build/embed/kiln_embed.o, kiln_embed.h
+#: make bundle           the release archive, the same bytes everywhere: build/bundle/
 #: make verify           run every artifact and compare with the CPU reference (SUITE=quick|seeds|full, VERIFY_ARGS=…)
 #: make bench            check and time the artifacts on a table of problems (TABLE=FILE, BENCH_ARGS=…)
 #: make bench-build      time the generator beside glslc, in processor time an artifact

@@ -49,6 +49,22 @@ usage() {
 }
 expect "an unknown option is wrong usage" usage
 
+# In the bundle's directory: builds keep it as long as it is the manifest's.
+cp -r tests/fixtures/tree "$TMPDIR/tree"
+rebuild() {
+  "$GENSHADERS" build --quiet --templates "$TMPDIR/tree" --out "$TMPDIR/in" --cache "$TMPDIR/cache"
+}
+stays() {
+  rebuild && "$GENSHADERS" pack --quiet --bundle "$TMPDIR/in" --out "$TMPDIR/in/kernels.kiln" && rebuild &&
+    rm -r "$TMPDIR/cache/runs" && rebuild && [ -e "$TMPDIR/in/kernels.kiln" ]
+}
+expect "a pack in the bundle's directory stays" stays
+goes() {
+  sed -i 's/max_abs: 1e-6/max_abs: 2e-6/' "$TMPDIR/tree/scale/scale.yaml" && rebuild &&
+    [ ! -e "$TMPDIR/in/kernels.kiln" ]
+}
+expect "until the manifest is another" goes
+
 # --- reading ---
 read_pack() {
   python3 tests/tools/read_pack.py "$@" >"$TMPDIR/out" 2>&1 || {

@@ -6,7 +6,7 @@ set -eu
 . toolchain/lane.sh
 build=${BUILD:-build}/release
 gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iloader/include -Imanifest -o "$TMPDIR/matvec" tests/consumers/matvec.c \
-    "$build/libkiln.a" "$build/libmanifest.a" -ljansson -lxxhash -lpthread -ldl -lm
+    "$build/libkiln.a" "$build/libmanifest.a" -ljansson -lxxhash -lzstd -lpthread -ldl -lm
 ran=0
 for lane in lane_lavapipe lane_swiftshader; do
     if "$lane"; then
