@@ -11,7 +11,8 @@ cd "$here/.." || exit 1
 build=${BUILD:-build}
 prefix=${PREFIX:-/usr/local}
 target=${DESTDIR-}$prefix
-version=0.1.0
+# shellcheck source=toolchain/release.sh
+. toolchain/release.sh
 case $prefix in
 /*) ;;
 *)
@@ -27,32 +28,6 @@ if [ ! -e "$libraries/libkiln.so" ]; then
     libraries=$build/release
     make --no-print-directory "$libraries/libkiln.so" "$libraries/install/libkiln.a" || exit 1
 fi
-
-# kiln_embed.h, and the headers reachable from kiln.h by quoted includes.
-headers() {
-    todo="loader/include/kiln/kiln.h loader/include/kiln/kiln_embed.h"
-    done=
-    while [ -n "$todo" ]; do
-        set -f
-        # shellcheck disable=SC2086
-        set -- $todo
-        set +f
-        todo=
-        for header in "$@"; do
-            case " $done " in
-            *" $header "*) continue ;;
-            esac
-            done="$done $header"
-            # shellcheck disable=SC2013
-            for name in $(sed -n 's/^#[[:space:]]*include "\(.*\)".*/\1/p' "$header"); do
-                for directory in loader/include/kiln manifest; do
-                    [ ! -e "$directory/$name" ] || todo="$todo $directory/$name"
-                done
-            done
-        done
-    done
-    echo "$done"
-}
 
 set -e
 umask 022

@@ -26,7 +26,7 @@ $(BUILD)/embed/kiln_embed.h: loader/include/kiln/kiln_embed.h
 
 # The release archive.
 bundle: pack
-	@toolchain/bundle.sh spv $(BUILD)/bundle
+	@toolchain/bundle.sh spv $(BUILD)/bundle $(generator)
 
 lock: spv
 	@$(generator) lock --manifest spv/manifest.json --write manifest/artifacts.lock
