@@ -9,13 +9,13 @@ spv: $(generator) launchers
 
 # The manifest keeps its time where nothing changed.
 pack: spv
-	@$(MAKE) --no-print-directory spv/kernels.kiln
+	@$(MAKE) -s --no-print-directory spv/kernels.kiln
 spv/kernels.kiln: spv/manifest.json $(generator)
 	@$(generator) pack --bundle spv --out $@
 
 # For programs that want no files (loader/include/kiln/kiln_embed.h).
 embed: pack
-	@$(MAKE) --no-print-directory $(BUILD)/embed/kiln_embed.o $(BUILD)/embed/kiln_embed.h
+	@$(MAKE) -s --no-print-directory $(BUILD)/embed/kiln_embed.o $(BUILD)/embed/kiln_embed.h
 $(BUILD)/embed/kiln_embed.c: spv/kernels.kiln $(generator)
 	@mkdir -p $(@D) && $(generator) embed spv/kernels.kiln $@
 $(BUILD)/embed/kiln_embed.o: $(BUILD)/embed/kiln_embed.c
@@ -25,7 +25,7 @@ $(BUILD)/embed/kiln_embed.h: loader/include/kiln/kiln_embed.h
 	@mkdir -p $(@D) && cp $< $@
 
 # The release archive.
-bundle: pack
+bundle: spv
 	@toolchain/bundle.sh spv $(BUILD)/bundle $(generator)
 
 lock: spv
