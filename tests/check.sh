@@ -25,6 +25,9 @@ esac
 if [ "$config" = asan ]; then
     LSAN_OPTIONS=suppressions=tests/sanitize/leaks.txt:print_suppressions=0
     export LSAN_OPTIONS
+elif [ "$config" = tsan ]; then
+    TSAN_OPTIONS=suppressions=$PWD/tests/sanitize/races.txt:print_suppressions=0
+    export TSAN_OPTIONS
 fi
 
 in_toolchain() {
