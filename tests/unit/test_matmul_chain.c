@@ -5,16 +5,13 @@
  * blocks in double precision. Runs the bundle in spv/; skips without it or without a device.
  */
 #include "loader_rows.h"
-#include "vf_family.h"
-
-#include <kiln/kiln_quick.h>
+#include "loader_spv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -24,14 +21,8 @@
 enum { WEIGHTS, HALVES, X, Y, BUFFER_COUNT };
 enum order { DECODE_FIRST, MULTIPLY_FIRST };
 
-struct fixture {
-    struct kiln_device *device;
-    struct kiln_bundle *bundle;
-    struct kiln_error error;
-};
-
 struct chain {
-    struct fixture *fixture;
+    struct spv_fixture *fixture;
     struct vf_problem problem;
     uint64_t t, nout, k;
     struct kiln_buffer *buffers[BUFFER_COUNT];
@@ -39,36 +30,20 @@ struct chain {
     const struct vf_buffer *expected;
 };
 
-static void check(const struct fixture *fixture, enum kiln_result result) {
-    if (result != KILN_OK) {
-        fail_msg("%s: %s", kiln_result_string(result), fixture->error.message);
-    }
-}
-
-static const struct vf_buffer *buffer_named(const struct vf_problem *problem, const char *name) {
-    for (size_t i = 0; i < problem->buffer_count; i++) {
-        if (strcmp(problem->buffers[i].binding, name) == 0) {
-            return &problem->buffers[i];
-        }
-    }
-    fail_msg("the problem has no buffer %s", name);
-    return NULL;
-}
-
 static void chain_buffer(struct chain *chain, size_t at, uint64_t size_bytes, const void *bytes) {
-    struct fixture *fixture = chain->fixture;
+    struct spv_fixture *fixture = chain->fixture;
 
     chain->sizes[at] = size_bytes;
-    check(fixture, kiln_buffer_create(fixture->device, size_bytes + BUFFER_BYTES_EXTRA,
-                                      &chain->buffers[at], &fixture->error));
+    spv_must(fixture, kiln_buffer_create(fixture->device, size_bytes + BUFFER_BYTES_EXTRA,
+                                         &chain->buffers[at], &fixture->error));
     if (bytes) {
-        check(fixture,
-              kiln_buffer_upload(chain->buffers[at], 0, bytes, size_bytes, &fixture->error));
+        spv_must(fixture,
+                 kiln_buffer_upload(chain->buffers[at], 0, bytes, size_bytes, &fixture->error));
     }
 }
 
 static void chain_begin(struct chain *chain, const enum mf_dtype dtypes[2], struct vf_memo *memo) {
-    struct fixture *fixture = chain->fixture;
+    struct spv_fixture *fixture = chain->fixture;
     const struct vf_case problem = {
         .id = "chain",
         .dims = {{"t", chain->t}, {"nout", chain->nout}, {"k", chain->k}},
@@ -76,11 +51,11 @@ static void chain_begin(struct chain *chain, const enum mf_dtype dtypes[2], stru
     };
 
     chain->problem.memo = memo;
-    check(fixture, vf_family_find("matmul")->prepare(&problem, dtypes, SEED, &chain->problem,
-                                                     &fixture->error));
-    const struct vf_buffer *weights = buffer_named(&chain->problem, "weights");
-    const struct vf_buffer *x = buffer_named(&chain->problem, "x");
-    chain->expected = buffer_named(&chain->problem, "y");
+    spv_must(fixture, vf_family_find("matmul")->prepare(&problem, dtypes, SEED, &chain->problem,
+                                                        &fixture->error));
+    const struct vf_buffer *weights = spv_buffer(&chain->problem, "weights");
+    const struct vf_buffer *x = spv_buffer(&chain->problem, "x");
+    chain->expected = spv_buffer(&chain->problem, "y");
     chain_buffer(chain, WEIGHTS, weights->size_bytes, weights->bytes);
     chain_buffer(chain, HALVES, chain->nout * chain->k * 2, NULL);
     chain_buffer(chain, X, x->size_bytes, x->bytes);
@@ -100,21 +75,21 @@ static struct kiln_range range_of(const struct chain *chain, const char *name, s
 
 static void append_decode(struct chain *chain, struct kiln_batch *batch,
                           const struct mf_artifact *artifact) {
-    struct fixture *fixture = chain->fixture;
+    struct spv_fixture *fixture = chain->fixture;
     const struct kiln_range ranges[] = {range_of(chain, "weights", WEIGHTS),
                                         range_of(chain, "values", HALVES)};
     const struct mf_dim dims[] = {{"count", chain->nout * chain->k}};
     struct kiln_dispatch dispatch = {
         .ranges = ranges, .range_count = 2, .dims = dims, .dim_count = 1};
 
-    check(fixture, kiln_pipeline_get(fixture->device, fixture->bundle, artifact, &dispatch.pipeline,
-                                     &fixture->error));
-    check(fixture, kiln_batch_dispatch(batch, &dispatch, &fixture->error));
+    spv_must(fixture, kiln_pipeline_get(fixture->device, fixture->bundle, artifact,
+                                        &dispatch.pipeline, &fixture->error));
+    spv_must(fixture, kiln_batch_dispatch(batch, &dispatch, &fixture->error));
 }
 
 static void append_multiply(struct chain *chain, struct kiln_batch *batch,
                             const struct mf_artifact *artifact) {
-    struct fixture *fixture = chain->fixture;
+    struct spv_fixture *fixture = chain->fixture;
     const struct kiln_range ranges[] = {range_of(chain, "weights", HALVES), range_of(chain, "x", X),
                                         range_of(chain, "y", Y)};
     const struct mf_dim dims[] = {{"t", chain->t}, {"nout", chain->nout}, {"k", chain->k}};
@@ -125,27 +100,27 @@ static void append_multiply(struct chain *chain, struct kiln_batch *batch,
                                      .params = chain->problem.params,
                                      .param_count = chain->problem.param_count};
 
-    check(fixture, kiln_pipeline_get(fixture->device, fixture->bundle, artifact, &dispatch.pipeline,
-                                     &fixture->error));
-    check(fixture, kiln_batch_dispatch(batch, &dispatch, &fixture->error));
+    spv_must(fixture, kiln_pipeline_get(fixture->device, fixture->bundle, artifact,
+                                        &dispatch.pipeline, &fixture->error));
+    spv_must(fixture, kiln_batch_dispatch(batch, &dispatch, &fixture->error));
 }
 
 /* Runs both in this order, on outputs full of NaN. Whether y is what the blocks give. */
 static bool chain_run(struct chain *chain, const struct mf_artifact *decode,
                       const struct mf_artifact *multiply, enum order order, char *reason,
                       size_t size) {
-    struct fixture *fixture = chain->fixture;
+    struct spv_fixture *fixture = chain->fixture;
     struct kiln_batch *batch = NULL;
     struct mf_tolerance gate = vf_tolerance_none();
     struct vf_metrics metrics;
     float *y = malloc(chain->sizes[Y]);
 
     assert_non_null(y);
-    check(fixture, kiln_buffer_fill(chain->buffers[HALVES], 0, chain->sizes[HALVES] / 4 * 4,
-                                    0x7E007E00, &fixture->error));
-    check(fixture,
-          kiln_buffer_fill(chain->buffers[Y], 0, chain->sizes[Y], 0x7FC00000, &fixture->error));
-    check(fixture, kiln_batch_create(fixture->device, 0, &batch, &fixture->error));
+    spv_must(fixture, kiln_buffer_fill(chain->buffers[HALVES], 0, chain->sizes[HALVES] / 4 * 4,
+                                       0x7E007E00, &fixture->error));
+    spv_must(fixture,
+             kiln_buffer_fill(chain->buffers[Y], 0, chain->sizes[Y], 0x7FC00000, &fixture->error));
+    spv_must(fixture, kiln_batch_create(fixture->device, 0, &batch, &fixture->error));
     if (order == MULTIPLY_FIRST) {
         append_multiply(chain, batch, multiply);
     }
@@ -153,8 +128,9 @@ static bool chain_run(struct chain *chain, const struct mf_artifact *decode,
     if (order == DECODE_FIRST) {
         append_multiply(chain, batch, multiply);
     }
-    check(fixture, kiln_batch_run(batch, TIMEOUT_MS, &fixture->error));
-    check(fixture, kiln_buffer_download(chain->buffers[Y], 0, y, chain->sizes[Y], &fixture->error));
+    spv_must(fixture, kiln_batch_run(batch, TIMEOUT_MS, &fixture->error));
+    spv_must(fixture,
+             kiln_buffer_download(chain->buffers[Y], 0, y, chain->sizes[Y], &fixture->error));
     kiln_batch_destroy(&batch);
     gate.scale = 1e-2;
     gate.rel = 2e-3;
@@ -165,7 +141,7 @@ static bool chain_run(struct chain *chain, const struct mf_artifact *decode,
 }
 
 /* The family's artifacts of these two types that the device can run; at most `capacity`. */
-static size_t find_artifacts(const struct fixture *fixture, const char *family,
+static size_t find_artifacts(const struct spv_fixture *fixture, const char *family,
                              const char *first_dtype, const char *second_dtype,
                              const struct mf_artifact **out, size_t capacity) {
     size_t count = 0;
@@ -184,7 +160,7 @@ static size_t find_artifacts(const struct fixture *fixture, const char *family,
     return count;
 }
 
-static size_t run_shape(struct fixture *fixture, const enum mf_dtype dtypes[2], uint64_t t,
+static size_t run_shape(struct spv_fixture *fixture, const enum mf_dtype dtypes[2], uint64_t t,
                         uint64_t nout, uint64_t k) {
     struct vf_memo memo = {0};
     struct chain chain = {.fixture = fixture, .t = t, .nout = nout, .k = k};
@@ -226,36 +202,12 @@ static void test_chain(void **state) {
     assert_true(run_count >= 32);
 }
 
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-
-    assert_non_null(fixture);
-    check(fixture, kiln_bundle_open_directory("spv", &fixture->bundle, &fixture->error));
-    check(fixture, kiln_quick_open_device(NULL, NULL, KILN_CPU_LAST_RESORT, &fixture->device,
-                                          &fixture->error));
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-
-    kiln_device_close(&fixture->device);
-    kiln_bundle_close(&fixture->bundle);
-    free(fixture);
-    return 0;
-}
-
 int main(void) {
-    if (!loader_has_device()) {
-        return 0;
-    }
-    if (access("spv/manifest.json", R_OK) != 0) {
-        puts("1..0 # SKIP no bundle in spv/");
+    if (!spv_available()) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_chain, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chain, spv_set_up, spv_tear_down),
     };
     return cmocka_run_group_tests_name("matmul_chain", tests, NULL, NULL);
 }

@@ -5,16 +5,13 @@
  * double precision. Runs the bundle in spv/; skips without it or without a device.
  */
 #include "loader_rows.h"
-#include "vf_family.h"
-
-#include <kiln/kiln_quick.h>
+#include "loader_spv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -24,15 +21,9 @@
 enum { Q, K, V, MAXIMA, SUMS, VECTORS, O, BUFFER_COUNT };
 static const char *const names[BUFFER_COUNT] = {"q", "k", "v", "maxima", "sums", "vectors", "o"};
 
-struct fixture {
-    struct kiln_device *device;
-    struct kiln_bundle *bundle;
-    struct kiln_error error;
-};
-
 /* One case: the inputs of sdpa_split and the output of sdpa. */
 struct chain {
-    struct fixture *fixture;
+    struct spv_fixture *fixture;
     const struct vf_case *kase;
     struct vf_problem split, whole;
     struct kiln_buffer *buffers[BUFFER_COUNT];
@@ -41,42 +32,27 @@ struct chain {
 
 enum order { SPLIT_FIRST, COMBINE_FIRST };
 
-static void check(const struct fixture *fixture, enum kiln_result result) {
-    if (result != KILN_OK) {
-        fail_msg("%s: %s", kiln_result_string(result), fixture->error.message);
-    }
-}
-
-static const struct vf_buffer *buffer_named(const struct vf_problem *problem, const char *name) {
-    for (size_t i = 0; i < problem->buffer_count; i++) {
-        if (strcmp(problem->buffers[i].binding, name) == 0) {
-            return &problem->buffers[i];
-        }
-    }
-    return NULL;
-}
-
 static void chain_begin(struct chain *chain, const enum mf_dtype *dtype) {
     static const char *const shared[] = {"h", "kv", "lq", "lk", "d", "causal", "capacity"};
-    struct fixture *fixture = chain->fixture;
+    struct spv_fixture *fixture = chain->fixture;
     struct vf_case whole = {.id = "whole", .dim_count = 7, .data_dim_count = 1};
 
     for (size_t i = 0; i < 7; i++) {
         whole.dims[i] = (struct mf_dim){shared[i], vf_case_dim(chain->kase, shared[i])};
     }
-    check(fixture, vf_family_find("sdpa_split")
-                       ->prepare(chain->kase, dtype, SEED, &chain->split, &fixture->error));
-    check(fixture,
-          vf_family_find("sdpa")->prepare(&whole, dtype, SEED, &chain->whole, &fixture->error));
+    spv_must(fixture, vf_family_find("sdpa_split")
+                          ->prepare(chain->kase, dtype, SEED, &chain->split, &fixture->error));
+    spv_must(fixture,
+             vf_family_find("sdpa")->prepare(&whole, dtype, SEED, &chain->whole, &fixture->error));
     for (size_t i = 0; i < BUFFER_COUNT; i++) {
         const struct vf_buffer *buffer =
-            buffer_named(i == O ? &chain->whole : &chain->split, names[i]);
+            spv_buffer(i == O ? &chain->whole : &chain->split, names[i]);
         chain->sizes[i] = i < MAXIMA ? buffer->size_bytes : buffer->element_count * sizeof(float);
-        check(fixture, kiln_buffer_create(fixture->device, chain->sizes[i] + 16, &chain->buffers[i],
-                                          &fixture->error));
+        spv_must(fixture, kiln_buffer_create(fixture->device, chain->sizes[i] + 16,
+                                             &chain->buffers[i], &fixture->error));
         if (i < MAXIMA && chain->sizes[i] > 0) {
-            check(fixture, kiln_buffer_upload(chain->buffers[i], 0, buffer->bytes, chain->sizes[i],
-                                              &fixture->error));
+            spv_must(fixture, kiln_buffer_upload(chain->buffers[i], 0, buffer->bytes,
+                                                 chain->sizes[i], &fixture->error));
         }
     }
 }
@@ -92,14 +68,14 @@ static void chain_end(struct chain *chain) {
 /* Appends the dispatch of an artifact; `splits` stands for the case's. */
 static void chain_append(struct chain *chain, struct kiln_batch *batch,
                          const struct mf_artifact *artifact, uint64_t splits) {
-    struct fixture *fixture = chain->fixture;
+    struct spv_fixture *fixture = chain->fixture;
     struct kiln_range ranges[BUFFER_COUNT];
     struct mf_dim dims[VF_DIM_MAX];
     struct kiln_dispatch dispatch = {.ranges = ranges, .dims = dims};
     bool whole_inputs = strcmp(artifact->kernel, "sdpa") == 0;
 
-    check(fixture, kiln_pipeline_get(fixture->device, fixture->bundle, artifact, &dispatch.pipeline,
-                                     &fixture->error));
+    spv_must(fixture, kiln_pipeline_get(fixture->device, fixture->bundle, artifact,
+                                        &dispatch.pipeline, &fixture->error));
     for (size_t i = 0; i < artifact->dim_count; i++) {
         const char *name = artifact->dims[i];
         const bool other = strcmp(name, "splits") == 0;
@@ -116,7 +92,7 @@ static void chain_append(struct chain *chain, struct kiln_batch *batch,
     }
     dispatch.params = whole_inputs ? chain->split.params : NULL;
     dispatch.param_count = whole_inputs ? chain->split.param_count : 0;
-    check(fixture, kiln_batch_dispatch(batch, &dispatch, &fixture->error));
+    spv_must(fixture, kiln_batch_dispatch(batch, &dispatch, &fixture->error));
 }
 
 /* Runs both in this order, on outputs full of NaN; `combined` is the number of splits that the
@@ -124,20 +100,20 @@ static void chain_append(struct chain *chain, struct kiln_batch *batch,
 static bool chain_run(struct chain *chain, const struct mf_artifact *split,
                       const struct mf_artifact *combine, enum order order, uint64_t combined,
                       char *reason, size_t size) {
-    struct fixture *fixture = chain->fixture;
+    struct spv_fixture *fixture = chain->fixture;
     struct kiln_batch *batch = NULL;
     const uint64_t splits = vf_case_dim(chain->kase, "splits");
-    const struct vf_buffer *expected = buffer_named(&chain->whole, "o");
+    const struct vf_buffer *expected = spv_buffer(&chain->whole, "o");
     struct mf_tolerance gate = vf_tolerance_none();
     struct vf_metrics metrics;
     float *o = malloc(chain->sizes[O] + 4);
 
     assert_non_null(o);
     for (size_t i = MAXIMA; i < BUFFER_COUNT; i++) {
-        check(fixture, kiln_buffer_fill(chain->buffers[i], 0, (chain->sizes[i] + 15) / 16 * 16,
-                                        0x7FC00000, &fixture->error));
+        spv_must(fixture, kiln_buffer_fill(chain->buffers[i], 0, (chain->sizes[i] + 15) / 16 * 16,
+                                           0x7FC00000, &fixture->error));
     }
-    check(fixture, kiln_batch_create(fixture->device, 0, &batch, &fixture->error));
+    spv_must(fixture, kiln_batch_create(fixture->device, 0, &batch, &fixture->error));
     if (order == COMBINE_FIRST) {
         chain_append(chain, batch, combine, combined);
     }
@@ -145,8 +121,9 @@ static bool chain_run(struct chain *chain, const struct mf_artifact *split,
     if (order == SPLIT_FIRST) {
         chain_append(chain, batch, combine, combined);
     }
-    check(fixture, kiln_batch_run(batch, 60000, &fixture->error));
-    check(fixture, kiln_buffer_download(chain->buffers[O], 0, o, chain->sizes[O], &fixture->error));
+    spv_must(fixture, kiln_batch_run(batch, 60000, &fixture->error));
+    spv_must(fixture,
+             kiln_buffer_download(chain->buffers[O], 0, o, chain->sizes[O], &fixture->error));
     kiln_batch_destroy(&batch);
     gate.scale = 1e-4;
     vf_compare(MF_DTYPE_F32, o, expected->expected, expected->element_count, &gate, false,
@@ -156,8 +133,8 @@ static bool chain_run(struct chain *chain, const struct mf_artifact *split,
 }
 
 /* The artifacts of a kernel of the family for keys of this type, or of any; at most `capacity`. */
-static size_t find_artifacts(const struct fixture *fixture, const char *schedule, const char *dtype,
-                             const struct mf_artifact **out, size_t capacity) {
+static size_t find_artifacts(const struct spv_fixture *fixture, const char *schedule,
+                             const char *dtype, const struct mf_artifact **out, size_t capacity) {
     size_t count = 0;
 
     for (size_t i = 0; i < kiln_bundle_artifact_count(fixture->bundle); i++) {
@@ -182,7 +159,8 @@ static bool last_part_counts(const struct vf_case *kase) {
     return splits > 1 && (lk + splits - 1) / splits * (splits - 1) < lk;
 }
 
-static size_t run_case(struct fixture *fixture, const struct vf_case *kase, enum mf_dtype dtype) {
+static size_t run_case(struct spv_fixture *fixture, const struct vf_case *kase,
+                       enum mf_dtype dtype) {
     struct chain chain = {.fixture = fixture, .kase = kase};
     const struct mf_artifact *splits[16];
     const struct mf_artifact *combines[16];
@@ -234,36 +212,12 @@ static void test_chain(void **state) {
     assert_true(case_count >= 8);
 }
 
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-
-    assert_non_null(fixture);
-    check(fixture, kiln_bundle_open_directory("spv", &fixture->bundle, &fixture->error));
-    check(fixture, kiln_quick_open_device(NULL, NULL, KILN_CPU_LAST_RESORT, &fixture->device,
-                                          &fixture->error));
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-
-    kiln_device_close(&fixture->device);
-    kiln_bundle_close(&fixture->bundle);
-    free(fixture);
-    return 0;
-}
-
 int main(void) {
-    if (!loader_has_device()) {
-        return 0;
-    }
-    if (access("spv/manifest.json", R_OK) != 0) {
-        puts("1..0 # SKIP no bundle in spv/");
+    if (!spv_available()) {
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_chain, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chain, spv_set_up, spv_tear_down),
     };
     return cmocka_run_group_tests_name("sdpa_chain", tests, NULL, NULL);
 }
